@@ -1,0 +1,37 @@
+"""memoranda: long-term memory and knowledge for AI agents, in plain markdown files.
+
+::
+
+    from memoranda import Vault
+
+    with Vault.open("~/memory") as vault:
+        vault.remember("preferences:likes-the-sea", "喜欢海边。", owner="user:lin")
+        found = vault.retrieve("想去海边玩", budget=800, explain=True)
+        print(found.render())
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from memoranda.version import __version__
+
+if TYPE_CHECKING:
+    from memoranda.bootstrap import Vault as Vault
+    from memoranda.core import errors as errors
+    from memoranda.core.errors import MemorandaError as MemorandaError
+
+__all__ = ["MemorandaError", "Vault", "__version__", "errors"]
+
+_HOMES = {"Vault": "memoranda.bootstrap", "MemorandaError": "memoranda.core.errors"}
+
+
+def __getattr__(name: str) -> Any:
+    # Imported where first used, so that `import memoranda` costs next to nothing.
+    import importlib
+
+    if name == "errors":
+        return importlib.import_module("memoranda.core.errors")
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'memoranda' has no attribute {name!r}")

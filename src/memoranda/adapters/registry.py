@@ -1,0 +1,80 @@
+"""What can be plugged in, by name: a table that is read before anything is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import tzinfo
+from typing import Any
+
+from memoranda.core.errors import UsageError
+
+__all__ = ["IMPORT_FORMATS", "ImportFormat", "import_format", "read_foreign"]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportFormat:
+    """One format that ``import`` reads.
+
+    ``yields`` is ``"turns"`` (:class:`memoranda.core.model.Turn`) or ``"items"``
+    (:class:`memoranda.services.intake.ImportedItem`), each mixed with
+    :class:`memoranda.core.model.Problem`.
+    """
+
+    name: str
+    module: str
+    function: str
+    reads: str
+    yields: str
+
+    def load(self) -> Callable[..., Iterator[Any]]:
+        """The reading function: takes a path and the zone in which the source's clock times are meant."""
+        from importlib import import_module
+
+        function: Callable[..., Iterator[Any]] = getattr(import_module(self.module), self.function)
+        return function
+
+
+#: Import formats by name.
+IMPORT_FORMATS = {
+    entry.name: entry
+    for entry in (
+        ImportFormat(
+            "turns",
+            "memoranda.adapters.importers.turns",
+            "read_turns",
+            "a file of JSON lines, one turn of a conversation a line (- for standard input)",
+            "turns",
+        ),
+        ImportFormat(
+            "wikimem",
+            "memoranda.adapters.importers.wikimem",
+            "read_wikimem",
+            "a folder of wikimem: wiki/*.md or memory/*.md, and diary/YYYY-MM-DD.md",
+            "items",
+        ),
+    )
+}
+
+
+def import_format(name: str) -> ImportFormat:
+    """The format of that name.
+
+    Raises:
+        UsageError: there is none; the message lists those there are.
+    """
+    if found := IMPORT_FORMATS.get(name.strip().casefold()):
+        return found
+    known = "; ".join(f"{entry.name} ({entry.reads})" for entry in IMPORT_FORMATS.values())
+    raise UsageError(f"there is no import format {name!r}; there are: {known}")
+
+
+def read_foreign(name: str, path: str, zone: tzinfo) -> tuple[str, Iterator[Any]]:
+    """What the format yields (``"turns"`` or ``"items"``), and the records at ``path``, read one by one.
+
+    Raises:
+        UsageError: there is no such format; on reading, the source is none of it.
+        NotFound: on reading, there is nothing at ``path``.
+    """
+    found = import_format(name)
+    return found.yields, found.load()(path, zone)

@@ -1,0 +1,558 @@
+"""Where everything is put together: the one place that knows every floor, and the public :class:`Vault`."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from memoranda.core.addresses import Address, parse_address, parse_scope, parse_turn
+from memoranda.core.errors import Conflict, MemorandaError, NotFound, VaultError
+from memoranda.core.model import Forgotten, Imported, Item, JournalEntry, Level, Problem, Turn, Written
+from memoranda.core.ports import Clock
+from memoranda.index.bm25 import Bm25Parameters
+from memoranda.index.corpus import Corpus, Entry
+from memoranda.index.refresh import Refresher, item_entry
+from memoranda.retrieval.parameters import RetrievalParameters
+from memoranda.retrieval.result import Retrieval
+from memoranda.retrieval.retriever import Retriever
+from memoranda.services.remember import OnExists, remember, rename, revise
+from memoranda.services.usage import note_usage
+from memoranda.services.writer import Writer
+from memoranda.storage.clock import SystemClock, parse_moment
+from memoranda.storage.resources import Resources
+from memoranda.storage.settings import Settings
+from memoranda.storage.store import Storage
+from memoranda.storage.vault import VaultFolder
+
+if TYPE_CHECKING:
+    from memoranda.services.graph import Graph
+    from memoranda.services.overview import CategorySummary
+    from memoranda.services.status import ConversationSummary, Status
+
+__all__ = ["Vault", "default_vault", "migrate"]
+
+Progress = Callable[[int, "int | None"], None]
+
+
+def default_vault() -> str:
+    """The vault of someone who named none: ``MEMORANDA_VAULT``, else ``~/memoranda``."""
+    return os.environ.get("MEMORANDA_VAULT") or os.path.join(os.path.expanduser("~"), "memoranda")
+
+
+def migrate(path: str) -> list[str]:
+    """Bring the vault at ``path`` up to the present format; see :func:`memoranda.services.migrate.migrate`."""
+    from memoranda.services.migrate import migrate
+
+    return migrate(path)
+
+
+class Vault:
+    """One vault of memory: plain files, written durably and found in milliseconds.
+
+    Use :meth:`open`, best in a ``with`` block. Every call is synchronous and
+    safe from several threads and processes at once.
+    """
+
+    def __init__(self, folder: VaultFolder, *, actor: str, clock: Clock) -> None:
+        self._storage = Storage.at(folder, clock, actor)
+        self._resources = Resources(folder)
+        self._corpus = Corpus()
+        self._refresher = Refresher(self._storage, self._resources, self._corpus)
+        self._writer = Writer(self._storage)
+        self._mutex = threading.RLock()
+        self._touched: dict[str, Address] = {}
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        create: bool = True,
+        actor: str = "user",
+        clock: Clock | None = None,
+    ) -> Vault:
+        """Open the vault in a folder; it is created if absent, unless ``create`` is False.
+
+        ``actor`` is who the journal says is writing.
+
+        Raises:
+            VaultUnreadable: not there, not a folder, or no permission.
+            VaultFormat: written by a newer program, or ``migrate`` is due.
+            UsageError: its settings mean nothing.
+        """
+        vault = cls(VaultFolder(os.fspath(path), create=create), actor=actor, clock=clock or SystemClock())
+        if os.path.exists(vault._storage.vault.path("forgetting.json")):
+            from memoranda.services.forget import resume
+
+            resume(vault._storage, vault._resources)
+        return vault
+
+    @property
+    def root(self) -> str:
+        """The vault's folder, absolute, symbolic links resolved."""
+        return self._storage.vault.root
+
+    @property
+    def id(self) -> str:
+        """The vault's own id, from ``vault.json``."""
+        return self._storage.vault.id
+
+    @property
+    def is_new(self) -> bool:
+        """Whether opening it created it."""
+        return self._storage.vault.is_new
+
+    @property
+    def settings(self) -> Settings:
+        """What ``memoranda.toml`` says, or the defaults."""
+        return self._storage.vault.settings
+
+    @property
+    def clock(self) -> Clock:
+        """The clock that dates what is written, and whose zone days are counted in."""
+        return self._storage.clock
+
+    def close(self) -> None:
+        """Bring ``MEMORY.md`` up to date. Everything else is on disk already."""
+        with self._mutex:
+            touched, self._touched = self._touched, {}
+            touched |= {str(found.address): found.address for found in self._refresher.accounted}
+            self._refresher.accounted.clear()
+            if touched and self.settings.overview:
+                from memoranda.services.overview import refresh_touched
+
+                try:
+                    with self._storage.locked(1.0):
+                        refresh_touched(self._storage, touched.values())
+                except VaultError:
+                    # The overview is made from the files again at the next opportunity.
+                    return
+
+    def __enter__(self) -> Vault:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def remember(
+        self,
+        address: str,
+        text: str,
+        *,
+        on_exists: OnExists = "conflict",
+        owner: str | None = None,
+        source: str | None = None,
+        ts: str | None = None,
+        type: str | None = None,
+        actor: str | None = None,
+        trust: str | None = None,
+        valid_from: str | None = None,
+        valid_to: str | None = None,
+        supersedes: str | None = None,
+        pinned: bool | None = None,
+        confidence: float | None = None,
+        kind: str | None = None,
+    ) -> Written:
+        """Remember a text under an address; durable when this returns.
+
+        ``"preferences:likes-the-sea"`` names the item; of ``"preferences"`` alone a
+        name is made from the text. The same text twice is one item, and
+        ``Written.status`` says so. A name that holds other text is a conflict
+        unless ``on_exists`` says ``revise``, ``append`` or ``rename``. Secrets
+        are replaced before anything is written (``Written.redactions``). With
+        ``supersedes`` the older item stays and is marked.
+
+        Raises:
+            NameTaken: the name holds other text.
+            BadName, BadText: the address or text cannot be written as it is.
+            VaultReadOnly, VaultFull, VaultBusy: nothing was written.
+        """
+        fields = {
+            "owner": owner,
+            "source": source,
+            "ts": ts,
+            "type": type,
+            "actor": actor,
+            "trust": trust,
+            "valid_from": valid_from,
+            "valid_to": valid_to,
+            "supersedes": supersedes,
+            "pinned": None if pinned is None else str(pinned).lower(),
+            "confidence": None if confidence is None else f"{confidence:g}",
+            "kind": kind,
+        }
+        with self._mutex:
+            return self._wrote(remember(self._writer, address, text, on_exists=on_exists, fields=fields))
+
+    def revise(
+        self,
+        address: str,
+        text: str,
+        *,
+        expected_hash: str | None = None,
+        keep_links: bool = True,
+        **fields: str | None,
+    ) -> Written:
+        """Replace an item's text. Owner, source and links stay unless told otherwise.
+
+        ``expected_hash`` is the hash that the caller read; ``fields`` are
+        metadata to change (``owner``, ``ts``, ...).
+
+        Raises:
+            NotFound: there is no such item.
+            ChangedUnderneath: it is not what was read; nothing was written.
+            BadText, VaultReadOnly, VaultFull, VaultBusy.
+        """
+        with self._mutex:
+            return self._wrote(
+                revise(
+                    self._writer, address, text, expected_hash=expected_hash, keep_links=keep_links, fields=fields
+                )
+            )
+
+    def rename(self, address: str, new_name: str) -> Written:
+        """Rename an item and rewrite every link that points at it, as one change.
+
+        Raises:
+            NotFound, NameTaken, BadName, VaultReadOnly, VaultFull, VaultBusy.
+        """
+        with self._mutex:
+            return self._wrote(rename(self._writer, address, new_name))
+
+    def forget(
+        self,
+        address: str | None = None,
+        *,
+        source: str | None = None,
+        user: str | None = None,
+        derived: bool = False,
+        preview: bool = False,
+    ) -> Forgotten:
+        """Remove an item, everything from a source, or a user, for good: files, history, caches, source turns.
+
+        ``derived`` also takes whatever came from the same source; ``preview``
+        only tells. It cannot be undone.
+
+        Raises:
+            NotFound, UsageError, VaultReadOnly, VaultFull, VaultBusy.
+        """
+        from memoranda.services.forget import forget
+
+        with self._mutex:
+            done = forget(
+                self._writer, self._resources, address, source=source, user=user, derived=derived, preview=preview
+            )
+            if not preview:
+                for text in done.items:
+                    self._touch(text)
+            return done
+
+    def undo(self, journal_id: str | None = None) -> Written:
+        """Take back a change, by default the newest; itself a change that can be undone.
+
+        Raises:
+            NotFound: the journal has no such id, or is empty.
+            CannotUndo: forgotten, pruned, undone already, or changed since.
+        """
+        from memoranda.services.undo import undo
+
+        with self._mutex:
+            return self._wrote(undo(self._writer, journal_id))
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Gather many changes into one durable commit: all of them, or none.
+
+        Raises (at the end):
+            Conflict: a person's changes meanwhile do not go together with these.
+        """
+        with self._mutex, self._writer.batch():
+            yield
+
+    def get(self, address: str, *, as_of: str | None = None) -> Item | None:
+        """The item at an address, now or as of a time; ``None`` if there is none. Raises BadName."""
+        wanted = parse_address(address)
+        if wanted.name is None:
+            return None
+        entry = self._entry_at(wanted)
+        if as_of is not None:
+            from memoranda.services.timetravel import entries_as_of
+
+            moment = parse_moment(as_of, self.clock.zone(), end_of_day=True)
+            known = [] if entry is None else [entry]
+            found = entries_as_of(self._storage, known, moment)
+            entry = next((e for e in found if parse_address(e.address).key == wanted.key), None)
+        return None if entry is None else _item(entry)
+
+    def items(self, category: str | None = None, scope: str | None = None) -> list[Item]:
+        """All items, or those of a category or scope, in file order."""
+        entries = self._items()
+        if category is not None:
+            wanted = parse_address(category)
+            entries = [e for e in entries if parse_address(e.address).key[:2] == wanted.key[:2]]
+        if scope is not None:
+            name = str(parse_scope(scope))
+            entries = [e for e in entries if e.scope.casefold() == name.casefold()]
+        return [_item(entry) for entry in sorted(entries, key=lambda e: (e.scope, e.category, e.order))]
+
+    def categories(self, scope: str | None = None) -> list[CategorySummary]:
+        """Every category, or those of one scope. Raises VaultUnreadable."""
+        from memoranda.services.overview import summarize
+
+        name = None if scope is None else str(parse_scope(scope)).casefold()
+        return [s for s in summarize(self._storage) if name is None or s.scope.casefold() == name]
+
+    def read_category(self, address: str) -> str:
+        """A category file's text, as it is.
+
+        Raises:
+            NotFound: there is no such file.
+            Conflict: it is not UTF-8.
+        """
+        files = self._storage.vault.category_files(parse_address(address))
+        texts = [loaded.category.text for _, path in files if (loaded := self._storage.reader.read(path))]
+        if not texts:
+            raise NotFound(f"there is no category {address}")
+        return "".join(texts)
+
+    def turn(self, address: str) -> Turn | None:
+        """One turn (``turn/conv_1#4``); ``None`` if it is not known or was forgotten."""
+        wanted = parse_turn(address)
+        if wanted is None or wanted.turn is None:
+            return None
+        turns = self._resources.turns(wanted.conversation)
+        return next((t for t in turns if t.turn == wanted.turn and not t.forgotten), None)
+
+    def turns(self, conversation: str) -> list[Turn]:
+        """A conversation's turns in order, forgotten ones as empty tombstones; empty if it is not known."""
+        return self._resources.turns(conversation)
+
+    def conversations(self) -> list[ConversationSummary]:
+        """Every conversation with its number of turns. Raises VaultUnreadable."""
+        from memoranda.services.status import conversations
+
+        return conversations(self._resources)
+
+    def retrieve(
+        self,
+        query: str,
+        *,
+        k: int = 10,
+        budget: int | None = None,
+        levels: Sequence[Level] = ("item",),
+        scopes: Sequence[str] | None = None,
+        mode: str = "auto",
+        as_of: str | None = None,
+        explain: bool = False,
+        deadline: float | None = None,
+    ) -> Retrieval:
+        """Find what is worth knowing for a question: at most ``k`` hits, best first, linked items after theirs.
+
+        ``budget`` is in tokens; ``scopes`` is whose memory may be seen (default:
+        shared only). No LLM is called and no fault raised: what could not be
+        asked is named in ``Retrieval.unavailable``. ``deadline`` is in seconds;
+        the default is the settings' (0.3), counted once the files have been read
+        for the first time, while one given here holds for everything.
+
+        Raises:
+            UsageError: an argument has no meaning.
+        """
+        retriever = self._retriever(levels, as_of, strict=deadline is not None)
+        if deadline is None:
+            deadline = self.settings.deadline
+        found = retriever.retrieve(
+            query,
+            k=k,
+            budget=budget,
+            levels=levels,
+            scopes=scopes,
+            mode=mode,
+            explain=explain,
+            deadline=None if deadline == float("inf") else deadline,
+        )
+        if self.settings.usage and as_of is None:
+            note_usage(self._storage, (hit.address for hit in found.hits))
+        return found
+
+    def warm(self, levels: Sequence[Level] = ("item", "resource"), progress: Progress | None = None) -> None:
+        """Read what has not been read yet, so that the next question meets its deadline. Raises VaultUnreadable."""
+        with self._mutex:
+            self._refresher.refresh(levels, None, progress)
+
+    def check(self, repair: bool = False) -> list[Problem]:
+        """Every fault in the files, by path and line; with ``repair`` what is left after mending what can be.
+
+        Raises:
+            VaultUnreadable: the vault as a whole may not be read.
+        """
+        from memoranda.services import check
+
+        with self._mutex:
+            self._refresher.refresh(("item",))
+            problems = check.check(self._storage, self._resources, self._corpus)
+            if repair and check.repair(self._writer, self._corpus, problems):
+                self._refresher.refresh(("item",))
+                problems = check.check(self._storage, self._resources, self._corpus)
+            return problems
+
+    def log(self, limit: int | None = None) -> list[JournalEntry]:
+        """The journal's newest entries (all without ``limit``), newest last; a hand edit since is noted first."""
+        import itertools
+
+        self._items()
+        return list(itertools.islice(self._storage.journal.read_backwards(), limit))[::-1]
+
+    def follow(self) -> Iterator[JournalEntry]:
+        """New journal entries as they come, for ever; asks twice a second."""
+        import time
+
+        last = self._storage.journal.last_id()
+        while True:
+            fresh: list[JournalEntry] = []
+            for entry in self._storage.journal.read_backwards():
+                if entry.id == last:
+                    break
+                fresh.append(entry)
+            for entry in reversed(fresh):
+                last = entry.id
+                yield entry
+            time.sleep(0.5)
+            self._items()
+
+    def graph(self, scope: str | None = None) -> Graph:
+        """The graph of items, categories, links, owners, actors and conversations."""
+        from memoranda.services.graph import build_graph
+
+        name = None if scope is None else str(parse_scope(scope)).casefold()
+        entries = [e for e in self._items() if name is None or e.scope.casefold() == name]
+        return build_graph(self._corpus, entries)
+
+    def import_turns(
+        self, turns: Iterable[Turn | Problem | Mapping[str, Any]], *, progress: Progress | None = None
+    ) -> Imported:
+        """Keep turns of conversations as they were said; those known already are counted, not doubled.
+
+        Raises:
+            VaultReadOnly, VaultFull, VaultBusy: what was reported added before is kept.
+        """
+        from memoranda.services.conversations import import_turns
+
+        with self._mutex:
+            return import_turns(self._storage, self._resources, turns, progress)
+
+    def import_from(self, format: str, path: str | os.PathLike[str], *, progress: Progress | None = None) -> Imported:
+        """Take in a file or folder of another format; what is there is only read.
+
+        Raises:
+            UsageError: no such format, or nothing of it at ``path``.
+            VaultReadOnly, VaultFull, VaultBusy.
+        """
+        from memoranda.adapters.registry import read_foreign
+        from memoranda.services.intake import import_items
+
+        with self._mutex:
+            kind, records = read_foreign(format, os.fspath(path), self.clock.zone())
+            if kind == "turns":
+                return self.import_turns(records, progress=progress)
+            done = import_items(self._writer, records, format, progress)
+            self._touched |= {s.address: parse_address(s.address) for s in self.categories("shared")}
+            return done
+
+    def export(self) -> Iterator[dict[str, Any]]:
+        """Every item and turn as a JSON object."""
+        from memoranda.services.status import export
+
+        return export(self._items(), self._resources)
+
+    def status(self) -> Status:
+        """The vault in numbers. Raises VaultUnreadable."""
+        from memoranda.services.status import status_of
+
+        problems = self.check()
+        return status_of(self._storage, self._resources, self.categories(), len(problems))
+
+    def reindex(self, progress: Progress | None = None) -> Status:
+        """Throw away everything derived and make it again from the files.
+
+        Raises:
+            VaultUnreadable: the files cannot be read; nothing was thrown away.
+            VaultReadOnly.
+        """
+        from memoranda.services.overview import refresh_overview
+        from memoranda.storage.cache import clear_cache
+
+        with self._mutex:
+            self._items()
+            with self._storage.locked():
+                clear_cache(self._storage)
+                self._corpus = Corpus()
+                self._refresher = Refresher(self._storage, self._resources, self._corpus)
+                self._refresher.refresh(("item", "resource"), None, progress)
+                if self.settings.overview:
+                    refresh_overview(self._storage)
+            return self.status()
+
+    def _items(self) -> list[Entry]:
+        with self._mutex:
+            self._refresher.refresh(("item",))
+            return [e for p in self._corpus.partitions(("item",)) for e in p.entries.values()]
+
+    def _retriever(self, levels: Sequence[Level], as_of: str | None, strict: bool) -> Retriever:
+        parameters = RetrievalParameters(memory=Bm25Parameters(self.settings.k1, self.settings.b))
+        if as_of is not None:
+            from memoranda.services.timetravel import FixedClock, corpus_as_of
+
+            moment = parse_moment(as_of, self.clock.zone(), end_of_day=True)
+            with self._mutex:
+                self._refresher.refresh(levels)
+                present = [e for p in self._corpus.partitions(tuple(levels)) for e in p.entries.values()]
+            corpus = corpus_as_of(self._storage, present, moment)
+            return Retriever(corpus, parameters, FixedClock(moment, self.clock.zone()), lambda _: ())
+        if not strict and not self._refresher.loaded.issuperset(levels):
+            # Whatever fails here the retriever meets again, and says what is missing.
+            with suppress(MemorandaError):
+                self.warm(levels)
+
+        def refresh(seconds: float | None) -> Sequence[str]:
+            with self._mutex:
+                return self._refresher.refresh(levels, seconds)
+
+        return Retriever(self._corpus, parameters, self.clock, refresh)
+
+    def _entry_at(self, wanted: Address) -> Entry | None:
+        for relative, path in self._storage.vault.category_files(wanted):
+            try:
+                loaded = self._storage.reader.read(path)
+            except Conflict:
+                continue
+            section = None if loaded is None else loaded.category.find(wanted.name or "")
+            if section is not None:
+                root = self._storage.vault.memory_root(wanted.scope)
+                address = self._storage.vault.address_of(root, relative) or wanted
+                return item_entry(address.named(section.address_name), section, relative)
+        return None
+
+    def _wrote(self, written: Written) -> Written:
+        if written.journal_id is not None:
+            self._touch(written.address)
+        return written
+
+    def _touch(self, text: str) -> None:
+        try:
+            address = parse_address(text)
+        except MemorandaError:
+            return
+        self._touched[str(Address(address.scope, address.category))] = address
+
+
+def _item(entry: Entry) -> Item:
+    path, _, line = entry.citation.rpartition(":")
+    number = int(line) if line.isdigit() and path else 0
+    where = path if number else entry.citation
+    return Item(parse_address(entry.address), entry.text, entry.metadata, entry.links, entry.hash, where, number)

@@ -1,0 +1,147 @@
+"""A category file and its items, without loss: ``serialize(parse(x)) == x`` for every text.
+
+An item is a level-2 section, up to the next heading of level 1 or 2. In a file
+without level-2 headings each top-level list item or paragraph is one (see
+:mod:`memoranda.core.blocks`), unless a comment ``<!-- memoranda: form=sections -->``
+says that the file only waits for its sections: an editor leaves it where it
+took the last section out from below a person's own text.
+"""
+
+from __future__ import annotations
+
+import re
+
+from memoranda.core.blocks import comment_in, parse_blocks, read_metadata
+from memoranda.core.frontmatter import check_front_matter
+from memoranda.core.markdown import Block, lines, scan
+from memoranda.core.metadata import EMPTY_METADATA, parse_comment
+from memoranda.core.sections import Category, Naming, Section, body_of
+
+__all__ = ["EMPTY_CATEGORY", "FORM_COMMENT", "Category", "Section", "merge_markers", "parse", "serialize"]
+
+#: Keeps a file without sections from being read as one of paragraphs and list items.
+FORM_COMMENT = "<!-- memoranda: form=sections -->"
+
+EMPTY_CATEGORY = Category("")
+
+_MARKERS = (re.compile(r"<{7}(?: |\Z)"), re.compile(r"={7}\Z"), re.compile(r">{7}(?: |\Z)"))
+
+
+def parse(text: str) -> Category:
+    """Take a category file apart. Never raises: what is wrong is in ``problems``."""
+    blocks = scan(text)
+    problems: list[tuple[int, str, str]] = []
+    naming = Naming(problems)
+    headed = any(block.level == 2 for block in blocks)
+    if headed:
+        sections = _parse_sections(text, blocks, naming, problems)
+    elif _waits_for_sections(text, blocks):
+        headed, sections = True, []
+    else:
+        sections = parse_blocks(text, blocks, naming, problems)
+    if blocks and blocks[0].kind == "front-matter":
+        problems.extend((line, "front-matter", message) for line, message in check_front_matter(text))
+    problems.extend((line, "merge-marker", message) for line, message in merge_markers(text, blocks))
+    open_at = None
+    if blocks and not blocks[-1].closed:
+        what = "fence" if blocks[-1].kind == "fence" else "HTML block or comment"
+        open_at = blocks[-1].start
+        problems.append((blocks[-1].line, "unclosed", f"this {what} is never closed"))
+    problems.sort(key=lambda problem: problem[0])
+    return Category(text, tuple(sections), tuple(problems), headed, open_at)
+
+
+def serialize(category: Category) -> str:
+    """The text that :func:`parse` was given."""
+    return "".join(category.slices())
+
+
+def _waits_for_sections(text: str, blocks: list[Block]) -> bool:
+    if "form=sections" not in text:
+        return False
+    return any(
+        block.kind == "html"
+        and (comment := comment_in(text, block)) is not None
+        and parse_comment(text[slice(*comment)])[0].get("form") == "sections"
+        for block in blocks
+    )
+
+
+def _parse_sections(
+    text: str, blocks: list[Block], naming: Naming, problems: list[tuple[int, str, str]]
+) -> list[Section]:
+    sections: list[Section] = []
+    heading: Block | None = None
+    comments: list[tuple[int, int]] = []
+    for block in blocks:
+        if block.kind == "heading" and block.level <= 2:
+            if heading is not None:
+                sections.append(_section(text, heading, block.start, comments, naming, problems))
+            heading = block if block.level == 2 else None
+            comments = []
+        elif block.kind == "html" and heading is not None and (comment := comment_in(text, block)):
+            comments.append(comment)
+    if heading is not None:
+        sections.append(_section(text, heading, len(text), comments, naming, problems))
+    return sections
+
+
+def _section(
+    text: str,
+    heading: Block,
+    end: int,
+    comments: list[tuple[int, int]],
+    naming: Naming,
+    problems: list[tuple[int, str, str]],
+) -> Section:
+    comment = comments[-1] if comments else None
+    metadata = EMPTY_METADATA
+    if comment is not None:
+        metadata = read_metadata(text, comment, heading.line, problems)
+        if len(comments) > 1:
+            problems.append((heading.line, "metadata", "more than one metadata comment; the last one counts"))
+    body_start, body_end, body = body_of(text, heading.end, end, comment, None)
+    if body_start == body_end:
+        body_start = body_end = heading.end
+    name = heading.text
+    address, key = naming.named(name, body, heading.line, f"{name}\n{body}")
+    return Section(
+        name=name,
+        address_name=address,
+        key=key,
+        start=heading.start,
+        end=end,
+        body_start=body_start,
+        body_end=body_end,
+        comment=comment,
+        metadata=metadata,
+        line=heading.line,
+        form="section",
+        text=body,
+        content=heading.content,
+        head_end=heading.end,
+    )
+
+
+def merge_markers(text: str, blocks: list[Block]) -> list[tuple[int, str]]:
+    """Full sets of merge markers outside fences, as (line of the first, message)."""
+    if "<<<<<<<" not in text or ">>>>>>>" not in text:
+        return []
+    fences = [(block.start, block.end) for block in blocks if block.kind == "fence"]
+    found: list[tuple[int, str]] = []
+    state = opened = fence = 0
+    for number, (start, stop, _) in enumerate(lines(text), 1):
+        if text[start : start + 1] not in ("<", "=", ">"):
+            continue
+        while fence < len(fences) and fences[fence][1] <= start:
+            fence += 1
+        if fence < len(fences) and fences[fence][0] <= start:
+            continue
+        if _MARKERS[0].match(text, start, stop):
+            state, opened = 1, number
+        elif state and _MARKERS[state].match(text, start, stop):
+            state += 1
+            if state == 3:
+                found.append((opened, f"merge markers from line {opened} to {number}: choose one side"))
+                state = 0
+    return found

@@ -1,0 +1,177 @@
+"""Commands that look after the vault: init, status, check, reindex, migrate."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from memoranda.core.errors import Conflict
+from memoranda.faces.cli.parsing import Command, Parser, json_option
+from memoranda.faces.cli.table import columns
+
+if TYPE_CHECKING:
+    from memoranda.faces.cli.output import Output
+    from memoranda.faces.cli.session import Session
+
+__all__ = ["commands"]
+
+
+def commands() -> dict[str, Command]:
+    """The commands of this module."""
+    return {
+        "init": Command(
+            run=init,
+            arguments=_init_arguments,
+            description=(
+                "DIR is the vault's folder; files that are there already stay as they are. --obsidian\n"
+                "makes tools write links in the form that Obsidian follows, [[category#item]]."
+            ),
+            examples=(
+                ("memoranda init", "the default vault"),
+                ("memoranda init notes --obsidian", "inside a folder of Obsidian notes"),
+            ),
+        ),
+        "status": Command(
+            run=status,
+            arguments=json_option,
+            description="Counts, the last change, the state of the index, and faults worth a look.",
+            examples=(("memoranda status --json", "for a script"),),
+        ),
+        "check": Command(
+            run=check,
+            arguments=_check_arguments,
+            description=(
+                "PATH:LINE: what is wrong. Nothing is changed without --repair, and --repair changes\n"
+                "only what it can put right without loss. Faults do not stop the rest of the vault\n"
+                "from working, and the exit code is 0 with faults and without."
+            ),
+            examples=(("memoranda check --json", "path, line, kind, message, repairable"),),
+        ),
+        "reindex": Command(
+            run=reindex,
+            arguments=json_option,
+            description="The index is derived from the files; this is never needed, and never harmful.",
+        ),
+        "migrate": Command(
+            run=migrate,
+            arguments=json_option,
+            description="An older vault says by itself that it is needed.",
+        ),
+    }
+
+
+def _init_arguments(parser: Parser) -> None:
+    parser.add_argument("directory", metavar="DIR", nargs="?", help="the folder (default: the default vault)")
+    parser.add_argument("--obsidian", action="store_true", help="write links as [[category#item]]")
+    json_option(parser)
+
+
+def _check_arguments(parser: Parser) -> None:
+    parser.add_argument("--repair", action="store_true", help="put right what can be without loss")
+    json_option(parser)
+
+
+def init(session: Session) -> int:
+    """Make a vault."""
+    from memoranda.bootstrap import Vault
+
+    arguments, out = session.arguments, session.out
+    folder = session.folder() if arguments.directory is None else arguments.directory
+    with Vault.open(folder, create=True) as vault:
+        root, identity, new = vault.root, vault.id, vault.is_new
+        if arguments.obsidian and vault.settings.link_style != "hash":
+            _set_link_style(root)
+    if arguments.json:
+        out.json({"root": root, "id": identity, "new": new})
+    else:
+        out.line(f"{'new vault' if new else 'vault'}: {root}")
+    return 0
+
+
+def _set_link_style(root: str) -> None:
+    """Write the one setting into a settings file of its own; a person's file is theirs to change.
+
+    Raises:
+        Conflict: there is a settings file already.
+    """
+    from memoranda.storage.settings import SETTINGS_FILE
+
+    path = os.path.join(root, SETTINGS_FILE)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise Conflict(f'{path} is there already: write link_style = "hash" into it') from None
+    with open(descriptor, "wb") as stream:
+        stream.write(b'# Links in the form that Obsidian follows: [[category#item]]\nlink_style = "hash"\n')
+        stream.flush()
+        os.fsync(descriptor)
+
+
+def _show_status(out: Output, values: dict[str, Any]) -> None:
+    rows = []
+    for key, value in values.items():
+        if isinstance(value, (list, tuple)):
+            value = ", ".join(map(str, value)) or "none"
+        elif isinstance(value, dict):
+            value = ", ".join(f"{name} {count}" for name, count in value.items()) or "none"
+        elif value is None or value == "":
+            value = "none"
+        rows.append([key.replace("_", " "), str(value)])
+    for line in columns(rows):
+        out.line(line)
+
+
+def status(session: Session) -> int:
+    """Say what the vault holds."""
+    with session.open() as vault:
+        values = vault.status().as_dict()
+    if session.arguments.json:
+        session.out.json(values)
+    else:
+        _show_status(session.out, values)
+    return 0
+
+
+def check(session: Session) -> int:
+    """List faults."""
+    from dataclasses import asdict
+
+    arguments, out = session.arguments, session.out
+    with session.open() as vault:
+        problems = vault.check(repair=arguments.repair)
+    if arguments.json:
+        out.json([asdict(problem) for problem in problems])
+        return 0
+    for problem in problems:
+        where = f"{problem.path}:{problem.line}" if problem.line else problem.path
+        can = "  (--repair can put this right)" if problem.repairable and not arguments.repair else ""
+        out.styled(("cyan", where), f": {problem.message}", ("dim", can))
+    count = len(problems)
+    out.note("no fault found" if not count else f"{count} fault{'s' if count > 1 else ''}")
+    return 0
+
+
+def reindex(session: Session) -> int:
+    """Build the index anew."""
+    with session.open() as vault:
+        values = vault.reindex().as_dict()
+    if session.arguments.json:
+        session.out.json(values)
+    else:
+        _show_status(session.out, values)
+    return 0
+
+
+def migrate(session: Session) -> int:
+    """Bring the vault to the present format."""
+    from memoranda.services.migrate import migrate as migrated
+
+    done = list(migrated(session.folder()))
+    if session.arguments.json:
+        session.out.json(done)
+        return 0
+    for step in done:
+        session.out.line(step)
+    if not done:
+        session.out.note("nothing to do: the vault has this program's format")
+    return 0

@@ -1,0 +1,286 @@
+"""Keeping the corpus equal to the files: only what changed is read again, an edit by hand included."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from memoranda.core.addresses import Address
+from memoranda.core.errors import Conflict, VaultError, VaultUnreadable
+from memoranda.core.items import Section
+from memoranda.core.links import find_links
+from memoranda.core.model import Level, Problem, Turn
+from memoranda.core.names import hash_name, name_key
+from memoranda.index.corpus import Corpus, Entry
+from memoranda.storage.baselines import Baseline
+from memoranda.storage.categories import LoadedCategory, line_of_bad_byte
+from memoranda.storage.external import account_for, account_for_absence
+from memoranda.storage.files import Stamp, read_bytes
+from memoranda.storage.resources import ConversationFile, Resources
+from memoranda.storage.snapshot import FoundFile, Snapshot, scan
+from memoranda.storage.store import Storage
+
+__all__ = ["Refresher", "item_entry", "turn_entry"]
+
+Progress = Callable[[int, "int | None"], None]
+_JOURNAL_PATIENCE = 0.05
+
+
+@dataclass(slots=True)
+class _Indexed:
+    """A file as it stands in the corpus; ``settled`` tells whether its stamp alone can be trusted."""
+
+    stamp: Stamp
+    settled: bool
+    hash: str
+    addresses: tuple[str, ...]
+
+
+class Refresher:
+    """Brings a corpus up to date with its vault. One a process and vault; not for several threads at once."""
+
+    def __init__(self, storage: Storage, resources: Resources, corpus: Corpus) -> None:
+        self._storage = storage
+        self._resources = resources
+        self._corpus = corpus
+        self._items: dict[str, _Indexed] = {}
+        self._turns: dict[str, _Indexed] = {}
+        self._holders: dict[str, str] = {}
+        self._unaccounted: dict[str, FoundFile] = {}
+        self._checked_absence = False
+        #: Faults met in the files at the last look.
+        self.problems: list[Problem] = []
+        #: Levels that have been read in full at least once.
+        self.loaded: set[Level] = set()
+        #: Files whose changes by hand this process has journalled.
+        self.accounted: list[FoundFile] = []
+
+    def refresh(
+        self,
+        levels: Sequence[Level] = ("item",),
+        seconds: float | None = None,
+        progress: Progress | None = None,
+    ) -> list[str]:
+        """Read what changed since the last call; returns in words what could not be asked.
+
+        ``seconds`` bounds the time; what was not read by then is read by the next call.
+
+        Raises:
+            VaultUnreadable: the vault as a whole may not be read; the corpus stays as it was.
+        """
+        until = None if seconds is None else time.monotonic() + seconds
+        missing: list[str] = []
+        if "item" in levels:
+            missing += self._refresh_items(until, progress)
+        if "resource" in levels:
+            missing += self._refresh_turns(until, progress)
+        return missing
+
+    def _refresh_items(self, until: float | None, progress: Progress | None) -> list[str]:
+        snapshot = scan(self._storage.vault)
+        self.problems = list(snapshot.problems)
+        gone = [path for path in self._items if path not in snapshot.files and not snapshot.is_unknown(path)]
+        for path in gone:
+            self._drop(self._items.pop(path))
+        changed = [f for f in snapshot.files.values() if not self._is_current(self._items.get(f.relative), f.stamp)]
+        left = 0
+        for number, found in enumerate(changed):
+            if until is not None and time.monotonic() > until:
+                left = len(changed) - number
+                break
+            self._read_items(found)
+            if progress is not None:
+                progress(number + 1, len(changed))
+        if not left:
+            self.loaded.add("item")
+        self._account(snapshot, gone)
+        missing = [f"{p.path}: {p.message}" for p in snapshot.problems if p.kind == "unreadable"]
+        if left:
+            missing.append(f"memory: {left} of {len(changed)} changed files not read in time")
+        return missing
+
+    @staticmethod
+    def _is_current(known: _Indexed | None, stamp: Stamp) -> bool:
+        return known is not None and known.settled and known.stamp == stamp
+
+    def _read_items(self, found: FoundFile) -> None:
+        started = time.time_ns()
+        known = self._items.get(found.relative)
+        try:
+            loaded = self._storage.reader.read(found.path)
+        except (VaultUnreadable, Conflict) as error:
+            self._unreadable(found, error)
+            return
+        if loaded is None:
+            return
+        stamp = self._storage.reader.stamp(found.path) or found.stamp
+        settled = stamp.is_settled(started)
+        if known is not None and known.hash == loaded.hash:
+            known.stamp, known.settled = stamp, settled
+            return
+        addresses = self._index(found, loaded, known)
+        self._items[found.relative] = _Indexed(stamp, settled, loaded.hash, addresses)
+        self._unaccounted[found.relative] = found
+
+    def _unreadable(self, found: FoundFile, error: VaultError | Conflict) -> None:
+        line = 0
+        if isinstance(error, Conflict):
+            with suppress(OSError):
+                line = line_of_bad_byte(read_bytes(found.path))
+            kind, message = "encoding", "is not UTF-8; it is left as it is and not searched"
+            if (known := self._items.pop(found.relative, None)) is not None:
+                self._drop(known)
+        else:
+            kind, message = "unreadable", str(error).removeprefix(found.path).strip()
+        self.problems.append(Problem(found.relative, line, kind, message))
+
+    def _index(self, found: FoundFile, loaded: LoadedCategory, known: _Indexed | None) -> tuple[str, ...]:
+        before = set(known.addresses) if known is not None else set()
+        addresses = []
+        for section in loaded.category.sections:
+            address = found.address.named(section.address_name)
+            if self._holders.get(_key(address), found.relative) != found.relative:
+                # Another file of the same category already has an item of this name.
+                address = found.address.named(hash_name(f"{section.name}\n{section.text}"))
+            entry = item_entry(address, section, found.relative)
+            self._corpus.put(entry)
+            self._holders[_key(address)] = found.relative
+            before.discard(entry.address)
+            addresses.append(entry.address)
+        for address_text in before:
+            self._remove(address_text)
+        return tuple(addresses)
+
+    def _drop(self, known: _Indexed) -> None:
+        for address in known.addresses:
+            self._remove(address)
+
+    def _remove(self, address: str) -> None:
+        self._corpus.remove(address)
+        self._holders.pop(name_key(address), None)
+
+    def _account(self, snapshot: Snapshot, gone: list[str]) -> None:
+        """Journal what a person changed. Never in the way: a busy or read-only vault is asked again next time."""
+        storage = self._storage
+        if not (self._unaccounted or gone or not self._checked_absence):
+            return
+        todo = [found for found in self._unaccounted.values() if self._differs(found)]
+        vanished = [b for b in storage.baselines.vanished(snapshot.files) if not snapshot.is_unknown(b.path)]
+        if not todo and not vanished:
+            self._unaccounted.clear()
+            self._checked_absence = True
+            return
+        try:
+            with storage.locked(_JOURNAL_PATIENCE):
+                for found in todo:
+                    self._account_for(found)
+                for baseline in vanished:
+                    self._account_for_absence(baseline)
+        except (VaultError, OSError):
+            return
+        self._unaccounted.clear()
+        self._checked_absence = True
+
+    def _differs(self, found: FoundFile) -> bool:
+        baseline = self._storage.baselines.get(found.relative)
+        indexed = self._items.get(found.relative)
+        return baseline is None or indexed is None or baseline.hash != indexed.hash
+
+    def _account_for(self, found: FoundFile) -> None:
+        storage = self._storage
+        with suppress(Conflict, VaultUnreadable):
+            loaded = storage.reader.read(found.path)
+            baseline = storage.baselines.get(found.relative)
+            if loaded is not None and (baseline is None or baseline.hash != loaded.hash):
+                account_for(storage, found.address, found.relative, loaded, baseline)
+                self.accounted.append(found)
+
+    def _account_for_absence(self, baseline: Baseline) -> None:
+        storage = self._storage
+        path = storage.vault.absolute(baseline.path)
+        if storage.reader.stamp(path) is None:
+            address = storage.vault.address_at(baseline.path)
+            if address is not None:
+                account_for_absence(storage, address, baseline)
+
+    def _refresh_turns(self, until: float | None, progress: Progress | None) -> list[str]:
+        files = {file.relative: file for file in self._resources.files()}
+        for path in [path for path in self._turns if path not in files]:
+            for address in self._turns.pop(path).addresses:
+                self._corpus.remove(address)
+        changed = [f for f in files.values() if not self._is_current(self._turns.get(f.relative), f.stamp)]
+        for number, file in enumerate(changed):
+            if until is not None and time.monotonic() > until:
+                return [f"conversations: {len(changed) - number} of {len(changed)} changed files not read in time"]
+            self._read_turns(file)
+            if progress is not None:
+                progress(number + 1, len(changed))
+        self.loaded.add("resource")
+        return []
+
+    def _read_turns(self, file: ConversationFile) -> None:
+        started = time.time_ns()
+        known = self._turns.get(file.relative)
+        before = set(known.addresses) if known is not None else set()
+        addresses = []
+        for order, turn in enumerate(self._resources.read(file.path)):
+            if turn.forgotten:
+                continue
+            entry = turn_entry(turn, order)
+            self._corpus.put(entry)
+            before.discard(entry.address)
+            addresses.append(entry.address)
+        for address in before:
+            self._corpus.remove(address)
+        self._turns[file.relative] = _Indexed(file.stamp, file.stamp.is_settled(started), "", tuple(addresses))
+
+
+def _key(address: Address) -> str:
+    return name_key(str(address))
+
+
+def item_entry(address: Address, section: Section, relative: str) -> Entry:
+    """The entry of an item in the corpus."""
+    metadata = section.metadata
+    text = section.text
+    return Entry(
+        address=str(address),
+        level="item",
+        scope=str(address.scope),
+        category=address.scope.prefix + address.category,
+        name=address.name or "",
+        text=text,
+        hash=section.hash,
+        metadata=metadata,
+        links=find_links(text),
+        citation=f"{relative}:{section.line}",
+        ts=metadata.ts or "",
+        order=section.line,
+        parent=address.scope.prefix + address.category,
+    )
+
+
+def turn_entry(turn: Turn, order: int) -> Entry:
+    """The entry of a turn in the corpus."""
+    from memoranda.core.metadata import EMPTY_METADATA
+    from memoranda.core.names import content_hash
+
+    address = f"turn/{turn.conversation}#{turn.turn}"
+    return Entry(
+        address=address,
+        level="resource",
+        scope="shared",
+        category=turn.conversation,
+        name="",
+        text=turn.text,
+        hash=content_hash(turn.text),
+        metadata=EMPTY_METADATA,
+        links=(),
+        citation=address,
+        speaker=turn.speaker,
+        ts=turn.ts,
+        order=order,
+        parent=turn.conversation,
+    )

@@ -1,0 +1,36 @@
+"""How much time is left of what the caller would wait."""
+
+from __future__ import annotations
+
+import time
+
+__all__ = ["Deadline"]
+
+
+class Deadline:
+    """A moment after which no further work is begun; without seconds, it never comes.
+
+    ``missed`` says whether any work was in fact left out.
+    """
+
+    __slots__ = ("_end", "missed")
+
+    def __init__(self, seconds: float | None) -> None:
+        self._end = None if seconds is None else time.perf_counter() + seconds
+        self.missed = False
+
+    def left(self) -> float | None:
+        """Seconds left, 0 or more; ``None`` without limit."""
+        return None if self._end is None else max(0.0, self._end - time.perf_counter())
+
+    def passed(self) -> bool:
+        """Whether the moment has come; the caller then leaves work out."""
+        if self._end is not None and time.perf_counter() >= self._end:
+            self.missed = True
+            return True
+        return False
+
+    def at_least(self, seconds: float) -> Deadline:
+        """The same deadline, or one ``seconds`` from now if that is later."""
+        left = self.left()
+        return Deadline(None if left is None else max(left, seconds))

@@ -1,0 +1,74 @@
+"""Why something was recalled, for people and for programs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+__all__ = ["Explanation", "TermPart"]
+
+
+@dataclass(frozen=True, slots=True)
+class TermPart:
+    """One query term in one hit: as the query shows it, its counts, and what it added to the score."""
+
+    term: str
+    shown: str
+    weight: float
+    tf: int
+    df: int
+    idf: float
+    part: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """How a hit came to its place.
+
+    ``keyword`` is the score before ``effects`` (superseded, expired, ...) were
+    applied, ``score`` the one it was ranked by; ``occurrences`` is set by exact
+    search, ``missing`` are the query's terms that the hit does not hold.
+    """
+
+    score: float
+    scope: str = "shared"
+    terms: tuple[TermPart, ...] = ()
+    keyword: float = 0.0
+    occurrences: int = 0
+    links: tuple[str, ...] = ()
+    effects: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    stop_words: tuple[str, ...] = ()
+    weak: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain values that JSON can hold."""
+        plain = asdict(self)
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in plain.items()}
+
+    def describe(self) -> str:
+        """The same in words, a line for each thing."""
+        lines = [f"score {self.score:.3f} in {self.scope} memory"]
+        if self.occurrences:
+            times = "once" if self.occurrences == 1 else f"{self.occurrences} times"
+            lines.append(f"holds the exact text {times}")
+        lines += [_term_line(part) for part in self.terms]
+        if self.missing:
+            lines.append("does not hold: " + ", ".join(self.missing))
+        if self.stop_words:
+            lines.append("not asked for, too common: " + ", ".join(self.stop_words))
+        lines += [f"brought along by {link}" for link in self.links]
+        lines += self.effects
+        if self.effects and self.keyword:
+            lines.append(f"without that the score would be {self.keyword:.3f}")
+        if self.weak:
+            lines.append("weak: shares only one common word with the query")
+        return "\n".join(lines)
+
+
+def _term_line(part: TermPart) -> str:
+    word = f"“{part.shown}”" if part.shown == part.term else f"“{part.shown}” (as “{part.term}”)"
+    times = "once" if part.tf == 1 else f"{part.tf} times"
+    held = "1 entry holds it" if part.df == 1 else f"{part.df} entries hold it"
+    weighed = "" if part.weight == 1.0 else f" x weight {part.weight:.2g}"
+    return f"{word} {times}: +{part.part:.3f} ({held}, idf {part.idf:.2f}{weighed})"

@@ -1,0 +1,84 @@
+"""What a query asks for: its terms with their weights, function words left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import log
+
+from memoranda.core.analysis import QueryTerm, TermKind, analyze_query
+
+__all__ = ["Query", "QueryWeights", "read_query"]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryWeights:
+    """How much each kind of term counts.
+
+    An identifier's parts find it when it is written otherwise, but the whole
+    must win; a single character of a Chinese word says little alone.
+    """
+
+    word: float = 1.0
+    whole: float = 1.0
+    part: float = 0.5
+    pair: float = 1.0
+    character: float = 0.5
+    seam: float = 0.5
+
+    def of(self, kind: TermKind) -> float:
+        """The weight of one kind of term."""
+        weight: float = getattr(self, kind)
+        return weight
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query as the index is asked.
+
+    ``weights`` are the terms that are asked for, ``shown`` how each stands in
+    the query, ``units`` the word a term comes from (none for what is no word
+    by itself), ``words`` how many words with a meaning of their own the
+    query holds, ``stop_words`` what was left out.
+    """
+
+    text: str
+    weights: Mapping[str, float]
+    shown: Mapping[str, str]
+    units: Mapping[str, int]
+    words: int
+    stop_words: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether there is any term to ask for."""
+        return bool(self.weights)
+
+
+def read_query(text: str, weights: QueryWeights | None = None) -> Query:
+    """Analyse a query. Of a query that holds only function words, all are asked for."""
+    weights = weights or QueryWeights()
+    terms = analyze_query(text)
+    kept = [term for term in terms if not term.stop]
+    stop_words = () if not kept else tuple(dict.fromkeys(term.shown for term in terms if term.stop))
+    asked: dict[str, float] = {}
+    counts: dict[str, int] = {}
+    shown: dict[str, str] = {}
+    units: dict[str, int] = {}
+    for term in kept or terms:
+        asked[term.term] = max(asked.get(term.term, 0.0), weights.of(term.kind))
+        counts[term.term] = counts.get(term.term, 0) + 1
+        shown.setdefault(term.term, term.shown)
+        # A repeated word is one word.
+        if term.unit >= 0 and term.term not in units:
+            units[term.term] = term.unit
+    for term_text, count in counts.items():
+        if count > 1:
+            asked[term_text] *= 1.0 + log(count)
+    return Query(text, asked, shown, units, _words(kept or terms), stop_words)
+
+
+def _words(terms: list[QueryTerm]) -> int:
+    """How many words: neighbouring pairs of characters overlap, two of them make about one word."""
+    spelt = {term.term for term in terms if term.kind in ("word", "whole")}
+    pairs = {term.term for term in terms if term.kind == "pair"}
+    return len(spelt) + (len(pairs) + 1) // 2

@@ -1,0 +1,289 @@
+"""The read path: query → candidates → links → budget, within a deadline, never failing half-way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from functools import partial
+from typing import Literal, TypeVar, get_args
+
+from memoranda.core.addresses import parse_scope
+from memoranda.core.errors import UsageError
+from memoranda.core.model import Level
+from memoranda.core.ports import Clock
+from memoranda.index.corpus import Corpus, Entry
+from memoranda.retrieval.deadline import Deadline
+from memoranda.retrieval.exact import search_exact
+from memoranda.retrieval.expansion import expand
+from memoranda.retrieval.explanation import Explanation, TermPart
+from memoranda.retrieval.packing import pack
+from memoranda.retrieval.parameters import RetrievalParameters
+from memoranda.retrieval.query import Query, read_query
+from memoranda.retrieval.ranking import Candidate, merge, rank_keyword
+from memoranda.retrieval.result import Dropped, Hit, Retrieval
+from memoranda.retrieval.view import View
+
+__all__ = ["MODES", "Mode", "Retriever"]
+
+Mode = Literal["auto", "keyword", "vector", "hybrid", "grep"]
+MODES: tuple[Mode, ...] = get_args(Mode)
+LEVELS: tuple[Level, ...] = get_args(Level)
+
+_MOST_HITS = 1000
+_LONGEST_QUERY = 100 * 1024
+#: However late it is, ranking gets this many seconds: an answer now beats none at all.
+_RANKING_SECONDS = 0.02
+
+_T = TypeVar("_T")
+
+
+@dataclass(slots=True)
+class _Asked:
+    """One call, validated, and what it has met on its way."""
+
+    text: str
+    k: int
+    budget: int | None
+    levels: tuple[Level, ...]
+    scopes: tuple[str, ...]
+    mode: Mode
+    explain: bool
+    deadline: Deadline
+    now: datetime
+    zone: tzinfo
+    visible: Callable[[Entry], bool] | None
+    query: Query = field(default_factory=lambda: Query("", {}, {}, {}, 0))
+    unavailable: list[str] = field(default_factory=list)
+    failed: bool = False
+
+    def stage(self, name: str, work: Callable[[], _T], otherwise: _T) -> _T:
+        """What ``work`` gives, or ``otherwise`` and a note when it fails."""
+        try:
+            return work()
+        except Exception as error:  # a broken stage must not break the conversation
+            self.failed = True
+            self.unavailable.append(f"{name}: {type(error).__name__}: {error}")
+            return otherwise
+
+
+class Retriever:
+    """Answers queries over a corpus.
+
+    ``refresh`` is called before each answer with the seconds left (``None``: no
+    limit); it brings the corpus up to date and returns, in words, what could
+    not be reached. It may raise: then the corpus answers as it is.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        parameters: RetrievalParameters,
+        clock: Clock,
+        refresh: Callable[[float | None], Sequence[str]] | None = None,
+    ) -> None:
+        self._corpus = corpus
+        self._parameters = parameters
+        self._clock = clock
+        self._refresh = refresh
+
+    def retrieve(
+        self,
+        query: str,
+        *,
+        k: int = 10,
+        budget: int | None = None,
+        levels: Sequence[str] = ("item",),
+        scopes: Sequence[str] | None = None,
+        mode: str = "auto",
+        explain: bool = False,
+        deadline: float | None = 0.3,
+        visible: Callable[[Entry], bool] | None = None,
+        as_of: datetime | None = None,
+    ) -> Retrieval:
+        """The ``k`` best entries for a query, with what they link to (``k`` more at most).
+
+        ``budget`` bounds the rendered block in tokens, ``deadline`` the wait in
+        seconds. ``scopes`` is what may be seen (``None``: shared memory only).
+        ``visible`` leaves out single entries; ``as_of`` is the time at which
+        entries have to hold (``None``: now).
+
+        Raises:
+            UsageError: an argument that has no meaning. Nothing else: what
+                fails on the way is named in the result's ``unavailable``.
+        """
+        asked = self._validated(query, k, budget, levels, scopes, mode, explain, deadline, visible, as_of)
+        as_of_text = None if as_of is None else as_of.isoformat()
+        if not asked.text.strip():
+            return Retrieval(asked.text, [], no_match=True, as_of=as_of_text, zone=asked.zone)
+        asked.query = asked.stage(
+            "query", lambda: read_query(asked.text, self._parameters.weights), asked.query
+        )
+        if self._refresh is not None:
+            refresh, left = self._refresh, asked.deadline.left()
+            asked.unavailable += asked.stage("refresh", lambda: list(refresh(left)), [])
+        candidates = self._candidates(asked)
+        no_hits: list[Hit] = []
+        hits = asked.stage("hits", lambda: [_hit(one, asked) for one in candidates], no_hits)
+        nothing: tuple[list[Hit], list[Dropped]] = ([], [])
+        kept, dropped = asked.stage("budget", lambda: pack(hits, asked.budget, asked.zone), nothing)
+        return Retrieval(
+            asked.text,
+            kept,
+            dropped,
+            list(dict.fromkeys(asked.unavailable)),
+            no_match=not hits and not asked.failed,
+            as_of=as_of_text,
+            zone=asked.zone,
+        )
+
+    def _candidates(self, asked: _Asked) -> list[Candidate]:
+        """Ranked and expanded, under the corpus's lock."""
+        left = asked.deadline.left()
+        wait = -1.0 if left is None else max(left, _RANKING_SECONDS)
+        if not self._corpus.lock.acquire(timeout=wait):
+            asked.failed = True
+            asked.unavailable.append("memory: another call was changing it for too long")
+            return []
+        try:
+            return asked.stage("ranking", lambda: self._ranked(asked), [])
+        finally:
+            self._corpus.lock.release()
+
+    def _ranked(self, asked: _Asked) -> list[Candidate]:
+        view = View(self._corpus.partitions(asked.levels, asked.scopes), asked.visible)
+        late = asked.deadline.at_least(_RANKING_SECONDS)
+        exact = asked.mode == "grep" or (asked.mode == "auto" and not asked.query)
+        if asked.mode in ("vector", "hybrid"):
+            asked.unavailable.append("vectors: not configured; keyword answered")
+        found: list[Candidate] = []
+        for level in asked.levels:
+            name = f"{'grep' if exact else 'keyword'} over {level}s"
+            found += asked.stage(name, partial(self._found, asked, view, level, late, exact), [])
+        if late.missed:
+            asked.unavailable.append("ranking: out of time, only the most telling words were asked for")
+        best = merge(found, asked.k, self._parameters.outdated_share)
+        return asked.stage("links", lambda: expand(best, view, asked.k, self._parameters), best)
+
+    def _found(self, asked: _Asked, view: View, level: Level, late: Deadline, exact: bool) -> list[Candidate]:
+        if exact:
+            return search_exact(view, level, asked.text, late)
+        moment = (asked.now, asked.zone)
+        return rank_keyword(view, level, asked.query, asked.k, self._parameters, moment, late)
+
+    def _validated(
+        self,
+        query: str,
+        k: int,
+        budget: int | None,
+        levels: Sequence[str],
+        scopes: Sequence[str] | None,
+        mode: str,
+        explain: bool,
+        deadline: float | None,
+        visible: Callable[[Entry], bool] | None,
+        as_of: datetime | None,
+    ) -> _Asked:
+        if not isinstance(query, str):
+            raise UsageError(f"a query is text, not {type(query).__name__}")
+        if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= _MOST_HITS:
+            raise UsageError(f"k is a whole number from 1 to {_MOST_HITS}, not {k!r}")
+        if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 0):
+            raise UsageError(f"a budget is a number of tokens, 0 or more, not {budget!r}")
+        if deadline is not None and not deadline >= 0:
+            raise UsageError(f"a deadline is a number of seconds, 0 or more, not {deadline!r}")
+        if as_of is not None and as_of.tzinfo is None:
+            raise UsageError("as_of needs a time with a zone")
+        text, notes = _bounded(query)
+        zone = self._clock.zone()
+        return _Asked(
+            text,
+            k,
+            budget,
+            _levels(levels),
+            _scopes(scopes),
+            _mode(mode),
+            explain,
+            Deadline(deadline),
+            as_of or self._clock.now(),
+            zone,
+            visible,
+            unavailable=notes,
+        )
+
+
+def _bounded(query: str) -> tuple[str, list[str]]:
+    if len(query) * 4 <= _LONGEST_QUERY:
+        return query, []
+    encoded = query.encode("utf-8", "surrogatepass")
+    if len(encoded) <= _LONGEST_QUERY:
+        return query, []
+    note = f"query: only its first {_LONGEST_QUERY // 1024} KB of {-(-len(encoded) // 1024)} were read"
+    return encoded[:_LONGEST_QUERY].decode("utf-8", "ignore"), [note]
+
+
+def _levels(levels: Sequence[str]) -> tuple[Level, ...]:
+    named = (levels,) if isinstance(levels, str) else tuple(levels)
+    chosen = tuple(level for level in LEVELS if level in named)
+    unknown = [level for level in named if level not in LEVELS]
+    if unknown or not chosen:
+        raise UsageError(f"levels are {', '.join(LEVELS)}, not {unknown[0] if unknown else 'none'!r}")
+    return chosen
+
+
+def _scopes(scopes: Sequence[str] | None) -> tuple[str, ...]:
+    if scopes is None:
+        return ("shared",)
+    named = (scopes,) if isinstance(scopes, str) else tuple(scopes)
+    return tuple(str(parse_scope(scope)) for scope in named)
+
+
+def _mode(mode: str) -> Mode:
+    for known in MODES:
+        if mode == known:
+            return known
+    raise UsageError(f"a mode is one of {', '.join(MODES)}, not {mode!r}")
+
+
+def _hit(candidate: Candidate, asked: _Asked) -> Hit:
+    entry = candidate.entry
+    effects = candidate.outdated.reasons if candidate.outdated is not None else ()
+    return Hit(
+        address=entry.address,
+        level=entry.level,
+        score=candidate.score,
+        text=entry.text,
+        hash=entry.hash,
+        ts=entry.ts or entry.metadata.ts,
+        source=entry.metadata.source,
+        citation=entry.citation,
+        trust=entry.metadata.trust,
+        weak=candidate.weak,
+        via=candidate.via,
+        explanation=_explanation(candidate, asked.query, effects) if asked.explain else None,
+        speaker=entry.speaker,
+        scope=entry.scope,
+        effects=effects,
+    )
+
+
+def _explanation(candidate: Candidate, query: Query, effects: tuple[str, ...]) -> Explanation:
+    parts = tuple(
+        TermPart(p.term, query.shown.get(p.term, p.term), p.weight, p.tf, p.df, p.idf, p.part)
+        for p in candidate.parts
+    )
+    held = {part.term for part in parts}
+    return Explanation(
+        score=candidate.score,
+        scope=candidate.entry.scope,
+        terms=parts,
+        keyword=0.0 if candidate.via or candidate.occurrences else candidate.base,
+        occurrences=candidate.occurrences,
+        links=(candidate.via,) if candidate.via else (),
+        effects=effects,
+        missing=tuple(query.shown[t] for t in query.weights if t in query.units and t not in held)
+        if parts
+        else (),
+        stop_words=query.stop_words if parts else (),
+        weak=candidate.weak,
+    )

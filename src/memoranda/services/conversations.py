@@ -1,0 +1,166 @@
+"""Conversations: bringing turns in, once and only once, and taking an import back."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC
+from typing import Any
+
+from memoranda.core.errors import CannotUndo, UsageError
+from memoranda.core.model import Imported, JournalEntry, Problem, Redaction, Turn
+from memoranda.core.names import normalize_newlines
+from memoranda.retrieval.rendering import strip_injected
+from memoranda.services.redaction import redact
+from memoranda.storage.clock import parse_moment, written_moment
+from memoranda.storage.files import read_bytes, replace_file, writing
+from memoranda.storage.history import ChangeRecord
+from memoranda.storage.journal import new_change_id, to_record
+from memoranda.storage.resources import Resources, turn_from_record
+from memoranda.storage.store import Storage
+
+__all__ = ["Progress", "import_turns", "take_back_turns"]
+
+Progress = Callable[[int, "int | None"], None]
+_FORBIDDEN_IN_ID = frozenset("/\n\r\0")
+
+
+def import_turns(
+    storage: Storage,
+    resources: Resources,
+    turns: Iterable[Turn | Problem | Mapping[str, Any]],
+    progress: Progress | None = None,
+) -> Imported:
+    """Keep turns as they were said; see :meth:`memoranda.Vault.import_turns`."""
+    groups: dict[str, list[Turn]] = {}
+    problems: list[Problem] = []
+    redactions: dict[str, int] = {}
+    for number, record in enumerate(turns, 1):
+        turn = _turn(record, number)
+        if isinstance(turn, Problem):
+            problems.append(turn)
+            continue
+        clean, found = _clean(turn)
+        for redaction in found:
+            redactions[redaction.kind] = redactions.get(redaction.kind, 0) + redaction.count
+        groups.setdefault(clean.conversation, []).append(clean)
+        if progress is not None and number % 500 == 0:
+            progress(number, None)
+    counts = {"added": 0, "unchanged": 0, "conflicts": 0}
+    done = 0
+    for conversation, said in groups.items():
+        added, unchanged, conflicting = _import_conversation(storage, resources, conversation, said)
+        counts["added"] += added
+        counts["unchanged"] += unchanged
+        counts["conflicts"] += len(conflicting)
+        problems += conflicting
+        done += len(said)
+        if progress is not None:
+            progress(done, sum(map(len, groups.values())))
+    return Imported(
+        **counts,
+        skipped=len(problems) - counts["conflicts"],
+        problems=tuple(problems),
+        redactions=tuple(Redaction(kind, count) for kind, count in redactions.items()),
+    )
+
+
+def _turn(record: Turn | Problem | Mapping[str, Any], number: int) -> Turn | Problem:
+    if isinstance(record, Problem):
+        return record
+    turn = record if isinstance(record, Turn) else turn_from_record(dict(record))
+    if turn is None:
+        return Problem("turns", number, "turn", "a turn needs at least conversation, turn and text")
+    for what, identifier in (("conversation", turn.conversation), ("turn", turn.turn)):
+        if not identifier.strip() or _FORBIDDEN_IN_ID & set(identifier) or (what == "turn" and "#" in identifier):
+            return Problem("turns", number, "turn", f"{identifier!r} cannot be the id of a {what}")
+    if turn.ts:
+        try:
+            parse_moment(turn.ts, UTC)
+        except UsageError as error:
+            return Problem("turns", number, "ts", str(error))
+    if not isinstance(record, Turn) and not isinstance(record.get("text"), str):
+        return Problem("turns", number, "turn", "a turn's text must be a string")
+    return turn
+
+
+def _clean(turn: Turn) -> tuple[Turn, tuple[Redaction, ...]]:
+    """The turn as it may be kept: no secrets, and nothing that was only recalled into it."""
+    text, redactions = redact(strip_injected(normalize_newlines(turn.text)))
+    return Turn(turn.conversation, turn.turn, text, turn.ts, turn.speaker, turn.role, turn.extra), redactions
+
+
+def _import_conversation(
+    storage: Storage, resources: Resources, conversation: str, said: list[Turn]
+) -> tuple[int, int, list[Problem]]:
+    with storage.locked():
+        known = {turn.turn: turn for turn in resources.turns(conversation)}
+        fresh: list[Turn] = []
+        problems: list[Problem] = []
+        unchanged = 0
+        for turn in said:
+            present = known.get(turn.turn)
+            if present is None:
+                known[turn.turn] = turn
+                fresh.append(turn)
+            elif present.forgotten or (present.text, present.speaker) == (turn.text, turn.speaker):
+                # A forgotten turn stays forgotten, however often it is brought again.
+                unchanged += 1
+            else:
+                message = f"turn/{conversation}#{turn.turn} is kept with other text; that text stays"
+                problems.append(Problem("turns", 0, "conflict", message))
+        if fresh:
+            _append(storage, resources, conversation, fresh)
+        return len(fresh), unchanged, problems
+
+
+def _append(storage: Storage, resources: Resources, conversation: str, fresh: list[Turn]) -> None:
+    now = storage.clock.now()
+    zone = storage.clock.zone()
+    first = next((turn.ts for turn in fresh if turn.ts), "")
+    month = (parse_moment(first, zone) if first else now).astimezone(zone).strftime("%Y-%m")
+    path = resources.find(conversation)
+    start = os.path.getsize(path) if path is not None else 0
+    resources.append(conversation, fresh, month)
+    path = resources.find(conversation) or ""
+    data = read_bytes(path)
+    change, ts = new_change_id(), written_moment(now)
+    detail = {"conversation": conversation, "turns": len(fresh), "first": fresh[0].turn, "last": fresh[-1].turn}
+    entry = JournalEntry(change, ts, "import", actor=storage.actor, source=f"turn/{conversation}", detail=detail)
+    extra = {
+        "turns": {
+            "path": storage.vault.relative(path),
+            "start": start,
+            "end": len(data),
+            "hash": hashlib.sha256(data[start:]).hexdigest(),
+        }
+    }
+    # The turns themselves are the record of what was added: they are durable before this line says so.
+    storage.history.append(ChangeRecord(change, ts, "import", journal=(to_record(entry),), extra=extra))
+    storage.journal.append([entry])
+    storage.settle()
+
+
+def take_back_turns(storage: Storage, turns: Mapping[str, Any]) -> list[str]:
+    """Remove the bytes that an import added, if they are still there. Needs the lock.
+
+    Raises:
+        CannotUndo: the file has changed in that place since.
+    """
+    path = storage.vault.path(str(turns.get("path", "")))
+    storage.vault.check_inside(path, str(turns.get("path", "")))
+    start, end = int(turns.get("start", 0)), int(turns.get("end", 0))
+    try:
+        data = read_bytes(path)
+    except OSError as error:
+        raise CannotUndo(f"{turns.get('path')} is not there any more") from error
+    if hashlib.sha256(data[start:end]).hexdigest() != turns.get("hash"):
+        raise CannotUndo(f"{turns.get('path')} has changed since; the turns cannot be told apart any more")
+    rest = data[:start] + data[end:]
+    with writing(path):
+        if rest:
+            replace_file(path, rest)
+        else:
+            os.unlink(path)
+    return [f"took back {data[start:end].count(10)} turns of {turns.get('path')}"]

@@ -1,0 +1,268 @@
+"""Writing items: remember, revise, rename. Each is a plan over a transaction; see :mod:`.writer`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal, get_args
+
+from memoranda.core.addresses import Address, parse_address
+from memoranda.core.editing import CurrentItem
+from memoranda.core.errors import BadText, ChangedUnderneath, NameTaken, NotFound, UsageError
+from memoranda.core.links import find_links, format_link
+from memoranda.core.metadata import EMPTY_METADATA, Metadata
+from memoranda.core.model import Redaction, Written
+from memoranda.core.names import check_item_name, made_name, name_key, normalize_newlines
+from memoranda.retrieval.rendering import strip_injected
+from memoranda.services.linking import renamed_links, rewrite_links
+from memoranda.services.redaction import redact
+from memoranda.services.writer import Writer
+from memoranda.storage.clock import parse_moment, written_moment
+from memoranda.storage.transaction import OpenCategory, Transaction
+
+__all__ = ["OnExists", "remember", "rename", "revise"]
+
+OnExists = Literal["conflict", "revise", "append", "rename"]
+_MOMENTS = ("ts", "valid_from", "valid_to")
+
+
+def remember(
+    writer: Writer,
+    address: str,
+    text: str,
+    *,
+    on_exists: OnExists = "conflict",
+    fields: dict[str, str | None],
+    dated: bool = True,
+) -> Written:
+    """Add an item; see :meth:`memoranda.Vault.remember`. ``dated`` gives one without ``ts`` the present moment."""
+    if on_exists not in get_args(OnExists):
+        raise UsageError(f"on_exists is one of {', '.join(get_args(OnExists))}, not {on_exists!r}")
+    wanted = parse_address(address, writing=True)
+    wanted, body, redactions = _cleaned(wanted, text)
+    values, more = _checked_fields(writer, fields)
+    redactions = _merged(redactions, more)
+    if dated and values.get("ts") is None:
+        values["ts"] = written_moment(writer.storage.clock.now().replace(microsecond=0))
+    if writer.storage.actor != "user" and values.get("actor") is None:
+        values["actor"] = writer.storage.actor
+    superseded = None if values.get("supersedes") is None else _item_address(str(values["supersedes"]))
+    metadata = EMPTY_METADATA.with_values(**values)
+
+    def plan(transaction: Transaction) -> Written:
+        category = transaction.open(wanted, wanted.name)
+        known = category.editor.find_text(body, metadata.owner)
+        if known is not None:
+            same = wanted.name is None or name_key(known) == name_key(wanted.name)
+            note = "this text is remembered already" + ("" if same else f" as {wanted.named(known)}")
+            return _unchanged(category, known, "unchanged" if same and wanted.name else "duplicate", note, redactions)
+        name = wanted.name or category.editor.free_name(made_name(body))
+        present = category.get(name)
+        notes: tuple[str, ...] = ()
+        if present is not None:
+            if on_exists == "conflict":
+                raise NameTaken(
+                    f"{wanted.named(present.name)} holds other text (hash {present.hash}); "
+                    "revise it, or remember with on_exists revise, append or rename"
+                )
+            if on_exists == "revise":
+                return _revised(transaction, category, present, body, values, True, redactions)
+            if on_exists == "append":
+                return _appended(transaction, category, present, body, redactions)
+            name = category.editor.free_name(name)
+            notes = (f"{wanted.name} holds other text; stored as {name}",)
+        added = category.add(name, body, metadata)
+        where = category.address.named(added.name)
+        transaction.log("add", where, after=added.hash, source=metadata.source, detail={"path": category.relative})
+        if superseded is not None:
+            notes = (*notes, _supersede(transaction, superseded, where))
+        return Written(str(where), "added", added.hash, transaction.id, redactions, notes)
+
+    return writer.run("add", plan)
+
+
+def revise(
+    writer: Writer,
+    address: str,
+    text: str,
+    *,
+    expected_hash: str | None = None,
+    keep_links: bool = True,
+    fields: dict[str, str | None],
+) -> Written:
+    """Replace an item's text; see :meth:`memoranda.Vault.revise`."""
+    wanted = _item_address(address)
+    _, body, redactions = _cleaned(replace(wanted, name=None), text)
+    values, more = _checked_fields(writer, fields)
+    redactions = _merged(redactions, more)
+
+    def plan(transaction: Transaction) -> Written:
+        category, present = _present(transaction, wanted)
+        if expected_hash is not None and not present.hash.startswith(expected_hash.strip() or "?"):
+            raise ChangedUnderneath(
+                f"{wanted} is not what was read: its hash is {present.hash}, not {expected_hash}; read it again"
+            )
+        return _revised(transaction, category, present, body, values, keep_links, redactions)
+
+    return writer.run("update", plan)
+
+
+def rename(writer: Writer, address: str, new_name: str) -> Written:
+    """Rename an item and every link that points at it; see :meth:`memoranda.Vault.rename`."""
+    wanted = _item_address(address)
+    new, redactions = redact(new_name)
+    new = check_item_name(new)
+
+    def plan(transaction: Transaction) -> Written:
+        category, present = _present(transaction, wanted)
+        if present.name == new:
+            return _unchanged(category, present.name, "unchanged", "it has that name already", redactions)
+        other = category.get(new)
+        if other is not None and name_key(other.name) != name_key(present.name):
+            raise NameTaken(f"{wanted.named(new)} is another item; choose another name or forget that one first")
+        old = category.address.named(present.name)
+        renamed = category.rename(present.name, new)
+        linked = rewrite_links(transaction, writer.storage, old, renamed_links(renamed.name))
+        where = old.named(renamed.name)
+        detail = {"path": category.relative, "from": present.name, "links": len(linked)}
+        transaction.log("rename", where, before=present.hash, after=renamed.hash, detail=detail)
+        notes = (f"links rewritten in {', '.join(linked)}",) if linked else ()
+        return Written(str(where), "renamed", renamed.hash, transaction.id, redactions, notes)
+
+    return writer.run("rename", plan)
+
+
+def _supersede(transaction: Transaction, wanted: Address, successor: Address) -> str:
+    """Mark the older item; it stays where it is and ranks below its successor."""
+    category, present = _present(transaction, wanted)
+    old = category.address.named(present.name)
+    marked = category.set_metadata(present.name, present.metadata.with_values(superseded_by=str(successor)))
+    detail = {"path": category.relative, "superseded_by": str(successor)}
+    transaction.log("supersede", old, before=present.hash, after=marked.hash, detail=detail)
+    return f"supersedes {old}"
+
+
+def _item_address(address: str) -> Address:
+    wanted = parse_address(address)
+    if wanted.name is None:
+        raise UsageError(f"{address!r} is a category; an item's address is CATEGORY:NAME")
+    return wanted
+
+
+def _present(transaction: Transaction, wanted: Address) -> tuple[OpenCategory, CurrentItem]:
+    category = transaction.open(wanted, wanted.name)
+    present = category.get(wanted.name or "")
+    if present is None:
+        raise NotFound(f"there is no {wanted}")
+    return category, present
+
+
+def _cleaned(address: Address, text: str) -> tuple[Address, str, tuple[Redaction, ...]]:
+    """The address and text as they may be stored: without secrets and without what was only recalled."""
+    body = strip_injected(normalize_newlines(text))
+    if not body.strip():
+        recalled = "the text is only a recalled block; there is nothing new to remember"
+        raise BadText(recalled if text.strip() else "the text is empty")
+    body, redactions = redact(body.strip("\n"))
+    if address.name is not None:
+        name, more = redact(address.name)
+        if more:
+            address = address.named(check_item_name(name))
+            redactions = _merged(redactions, more)
+    return address, body, redactions
+
+
+def _checked_fields(
+    writer: Writer, fields: dict[str, str | None]
+) -> tuple[dict[str, str | None], tuple[Redaction, ...]]:
+    values: dict[str, str | None] = {}
+    redactions: tuple[Redaction, ...] = ()
+    for key, value in fields.items():
+        if value is None:
+            continue
+        clean, more = redact(normalize_newlines(value))
+        redactions = _merged(redactions, more)
+        if key in _MOMENTS:
+            clean = written_moment(parse_moment(clean, writer.storage.clock.zone()))
+        values[key] = clean
+    return values, redactions
+
+
+def _merged(first: tuple[Redaction, ...], second: tuple[Redaction, ...]) -> tuple[Redaction, ...]:
+    counts: dict[str, int] = {}
+    for redaction in (*first, *second):
+        counts[redaction.kind] = counts.get(redaction.kind, 0) + redaction.count
+    return tuple(Redaction(kind, count) for kind, count in counts.items())
+
+
+def _unchanged(
+    category: OpenCategory,
+    name: str,
+    status: Literal["unchanged", "duplicate"],
+    note: str,
+    redactions: tuple[Redaction, ...],
+) -> Written:
+    present = category.get(name)
+    where = str(category.address.named(name))
+    return Written(where, status, present.hash if present else "", None, redactions, (note,))
+
+
+def _revised(
+    transaction: Transaction,
+    category: OpenCategory,
+    present: CurrentItem,
+    body: str,
+    values: dict[str, str | None],
+    keep_links: bool,
+    redactions: tuple[Redaction, ...],
+) -> Written:
+    notes: tuple[str, ...] = ()
+    if keep_links:
+        body, kept = _with_links_of(present.text, body)
+        notes = (f"kept the links {' '.join(kept)}",) if kept else ()
+    metadata = _changed_metadata(present.metadata, values)
+    if body == present.text and metadata == present.metadata:
+        return _unchanged(category, present.name, "unchanged", "it holds this text already", redactions)
+    if body == present.text:
+        revised = category.set_metadata(present.name, metadata)
+    else:
+        revised = category.replace(present.name, body, None if metadata == present.metadata else metadata)
+    where = category.address.named(revised.name)
+    detail = {"path": category.relative}
+    transaction.log("update", where, before=present.hash, after=revised.hash, source=metadata.source, detail=detail)
+    return Written(str(where), "revised", revised.hash, transaction.id, redactions, notes)
+
+
+def _changed_metadata(metadata: Metadata, values: dict[str, str | None]) -> Metadata:
+    return metadata.with_values(**values) if values else metadata
+
+
+def _with_links_of(old: str, new: str) -> tuple[str, list[str]]:
+    """The new text with those links of the old one that it lacks, at its end."""
+    present = {link.key for link in find_links(new)}
+    kept: list[str] = []
+    for link in find_links(old):
+        if link.key not in present:
+            present.add(link.key)
+            kept.append(format_link(link.category, link.item, link.shown, _style(old, link.start, link.end)))
+    return (f"{new.rstrip()} {' '.join(kept)}" if kept else new), kept
+
+
+def _style(text: str, start: int, end: int) -> Literal["colon", "hash"]:
+    written = text[start:end].partition("|")[0]
+    return "hash" if "#" in written and ":" not in written.partition("#")[0] else "colon"
+
+
+def _appended(
+    transaction: Transaction,
+    category: OpenCategory,
+    present: CurrentItem,
+    body: str,
+    redactions: tuple[Redaction, ...],
+) -> Written:
+    if body in present.text:
+        return _unchanged(category, present.name, "unchanged", "it holds this text already", redactions)
+    appended = category.replace(present.name, f"{present.text}\n\n{body}" if present.text else body)
+    where = category.address.named(appended.name)
+    detail = {"path": category.relative, "appended": True}
+    transaction.log("update", where, before=present.hash, after=appended.hash, detail=detail)
+    return Written(str(where), "appended", appended.hash, transaction.id, redactions)

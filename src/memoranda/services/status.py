@@ -1,0 +1,105 @@
+"""What a vault holds, in numbers, and everything in it as plain records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from memoranda.index.corpus import Entry
+from memoranda.services.overview import CategorySummary
+from memoranda.storage.resources import Resources
+from memoranda.storage.store import Storage
+from memoranda.storage.vault import FORMAT
+
+__all__ = ["ConversationSummary", "Status", "conversations", "export", "status_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationSummary:
+    """One conversation: where its file is, how many turns it has, and when they were said."""
+
+    conversation: str
+    path: str
+    turns: int
+    first_ts: str = ""
+    last_ts: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """A vault in numbers. ``torn`` counts broken lines of journal and history."""
+
+    root: str
+    id: str
+    format: int
+    scopes: tuple[str, ...]
+    categories: int
+    items: int
+    conversations: int
+    turns: int
+    changes: int
+    last_change: str | None
+    torn: int
+    problems: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as a JSON object."""
+        return asdict(self)
+
+
+def conversations(resources: Resources) -> list[ConversationSummary]:
+    """Every conversation, oldest month first. Raises VaultUnreadable."""
+    found: dict[str, list[Any]] = {}
+    for file in resources.files():
+        for turn in resources.read(file.path):
+            row = found.setdefault(turn.conversation, [file.relative, 0, "", ""])
+            row[1] += 1
+            row[2] = row[2] or turn.ts
+            row[3] = turn.ts or row[3]
+    return [ConversationSummary(conversation, *row) for conversation, row in found.items()]
+
+
+def status_of(storage: Storage, resources: Resources, summaries: list[CategorySummary], problems: int) -> Status:
+    """The status of a vault. Raises VaultUnreadable."""
+    talks = conversations(resources)
+    changes, last = 0, None
+    for entry in storage.journal.read():
+        changes, last = changes + 1, entry.ts
+    return Status(
+        root=storage.vault.root,
+        id=storage.vault.id,
+        format=FORMAT,
+        scopes=tuple(sorted({summary.scope for summary in summaries})),
+        categories=len(summaries),
+        items=sum(summary.items for summary in summaries),
+        conversations=len(talks),
+        turns=sum(talk.turns for talk in talks),
+        changes=changes,
+        last_change=last,
+        torn=storage.journal.torn() + storage.history.torn(),
+        problems=problems,
+    )
+
+
+def export(items: list[Entry], resources: Resources) -> Iterator[dict[str, Any]]:
+    """Every item, then every turn, as JSON objects: what an import elsewhere needs."""
+    for entry in sorted(items, key=lambda e: e.address):
+        yield {
+            "kind": "item",
+            "address": entry.address,
+            "scope": entry.scope,
+            "category": entry.category,
+            "name": entry.name,
+            "text": entry.text,
+            "hash": entry.hash,
+            "metadata": dict(entry.metadata.pairs),
+            "links": [link.target for link in entry.links],
+            "citation": entry.citation,
+        }
+    for file in resources.files():
+        for turn in resources.read(file.path):
+            if not turn.forgotten:
+                row = {"conversation": turn.conversation, "turn": turn.turn, "ts": turn.ts}
+                row |= {"speaker": turn.speaker, "role": turn.role, "text": turn.text}
+                yield {"kind": "turn", **row, **turn.extra}

@@ -1,0 +1,178 @@
+"""Taking a change back: byte for byte where the file is as the change left it, item by item otherwise."""
+
+from __future__ import annotations
+
+from memoranda.core.addresses import Address
+from memoranda.core.errors import CannotUndo, MemorandaError, NotFound, UsageError
+from memoranda.core.metadata import EMPTY_METADATA, Metadata, parse_comment
+from memoranda.core.model import JournalEntry, Written
+from memoranda.core.names import content_hash
+from memoranda.services.conversations import take_back_turns
+from memoranda.services.writer import Writer
+from memoranda.storage.history import ChangeRecord, FileChange, ItemChange, ItemState
+from memoranda.storage.journal import change_of
+from memoranda.storage.recovery import apply_edits, reversed_edits
+from memoranda.storage.transaction import OpenCategory, Transaction
+
+__all__ = ["undo"]
+
+_SHORTEST_PREFIX = 4
+#: Never undone unless asked for by id: a person's own additions, and what only notes that something was seen.
+_OWN_WORK = frozenset({"found", "added", "text outside items"})
+
+
+def undo(writer: Writer, journal_id: str | None = None) -> Written:
+    """Take a change back; see :meth:`memoranda.Vault.undo`."""
+    if writer.in_batch:
+        raise UsageError("undo is its own change; end the batch first")
+    entry = _entry(writer, journal_id)
+    whole = change_of(entry.id)
+    if entry.action == "forget":
+        raise CannotUndo(f"{whole} forgot something for good; nothing is left to bring back")
+    record = writer.storage.history.find(whole)
+    if record is None or record.state == "aborted":
+        raise CannotUndo(f"the history no longer has {whole}; it was pruned")
+    # One line of a person's edit can be taken back alone; a tool's change only as a whole.
+    part = entry.item if entry.action == "external-edit" and journal_id and "." in journal_id else None
+
+    def plan(transaction: Transaction) -> Written:
+        notes: list[str] = []
+        if turns := record.extra.get("turns"):
+            notes += take_back_turns(writer.storage, turns)
+        for file in record.files:
+            notes += _undo_file(transaction, writer, record, file, part)
+        if not notes:
+            raise CannotUndo(f"{whole} holds nothing that could be taken back")
+        address = _first_address(transaction, writer, record)
+        detail = {"undoes": entry.id if part else whole, "action": entry.action}
+        transaction.log("restore", address, before=entry.after, after=entry.before, detail=detail)
+        return Written(str(address or whole), "restored", entry.before or "", transaction.id, (), tuple(notes))
+
+    return writer.run("restore", plan)
+
+
+def _entry(writer: Writer, journal_id: str | None) -> JournalEntry:
+    undone: set[str] = set()
+    matches: dict[str, JournalEntry] = {}
+    for entry in writer.storage.journal.read_backwards():
+        undoes = entry.detail.get("undoes")
+        if entry.action == "restore" and isinstance(undoes, str) and entry.id not in undone:
+            undone.add(undoes)
+        if journal_id is None:
+            if _is_next(entry, undone):
+                return entry
+        elif entry.id == journal_id or change_of(entry.id) == journal_id:
+            matches = {change_of(entry.id): entry}
+            break
+        elif len(journal_id) >= _SHORTEST_PREFIX and entry.id.startswith(journal_id):
+            matches[change_of(entry.id)] = entry
+    if not matches:
+        raise NotFound("there is nothing to undo" if journal_id is None else f"the journal has no {journal_id}")
+    if len(matches) > 1:
+        raise UsageError(f"{journal_id} could be {' or '.join(sorted(matches))}; write more of it")
+    found = next(iter(matches.values()))
+    if found.id in undone or change_of(found.id) in undone:
+        raise CannotUndo(f"{found.id} is undone already")
+    return found
+
+
+def _is_next(entry: JournalEntry, undone: set[str]) -> bool:
+    if entry.action == "restore" or entry.id in undone or change_of(entry.id) in undone:
+        return False
+    return not (entry.action == "external-edit" and entry.detail.get("kind") in _OWN_WORK)
+
+
+def _first_address(transaction: Transaction, writer: Writer, record: ChangeRecord) -> Address | None:
+    for change in record.items:
+        category = writer.storage.vault.address_at(change.path)
+        state = change.before or change.after
+        if category is not None and state is not None:
+            return category.named(state.name)
+    return None
+
+
+def _undo_file(
+    transaction: Transaction, writer: Writer, record: ChangeRecord, file: FileChange, part: str | None
+) -> list[str]:
+    address = writer.storage.vault.address_at(file.path)
+    if address is None:
+        return []
+    opened = transaction.open_path(address, file.path, writer.storage.vault.absolute(file.path))
+    changes = [
+        ItemChange(c.path, c.after, c.before)
+        for c in reversed(record.items)
+        if c.path == file.path and (part is None or part in {s.name for s in (c.before, c.after) if s is not None})
+    ]
+    told = [_told(address, change) for change in changes]
+    if part is None and opened.hash == file.after and _undo_bytes(opened, file, changes):
+        return told or [f"the text of {file.path} outside its items"]
+    for change in changes:
+        _undo_item(opened, change)
+    return told
+
+
+def _told(address: Address, change: ItemChange) -> str:
+    """What the undoing did to one item, in words."""
+    if change.after is None:
+        return f"removed {address.named(change.before.name if change.before else '')}"
+    if change.before is None:
+        return f"brought back {address.named(change.after.name)}"
+    if change.before.name != change.after.name:
+        return f"renamed {address.named(change.before.name)} back to {change.after.name}"
+    return f"restored {address.named(change.after.name)}"
+
+
+def _undo_bytes(opened: OpenCategory, file: FileChange, changes: list[ItemChange]) -> bool:
+    """The file as it was, to the byte; False where the record does not tell."""
+    if not file.edits:
+        return False
+    text = "" if opened.loaded is None else opened.category.text
+    before = apply_edits(text, reversed_edits(file.edits))
+    if before is None:
+        return False
+    if file.before is None:
+        opened.put_nothing(changes)
+    else:
+        opened.put_text(before, changes, trusted=True)
+    return True
+
+
+def _undo_item(opened: OpenCategory, change: ItemChange) -> None:
+    """One item as it was, whatever else has happened to the file. Raises CannotUndo where it has changed since."""
+    now, then = change.before, change.after
+    try:
+        if now is not None:
+            present = opened.get(now.name)
+            if present is None or present.hash != content_hash(now.text):
+                raise CannotUndo(f"{opened.address.named(now.name)} has changed since; undo the newer change first")
+        if then is None and now is not None:
+            opened.remove(now.name)
+        elif now is None and then is not None:
+            _bring_back(opened, then)
+        elif now is not None and then is not None:
+            if now.name != then.name and not now.name.startswith("~"):
+                opened.rename(now.name, then.name)
+                opened.replace(then.name, then.text, _metadata(then))
+            else:
+                opened.replace(now.name, then.text, _metadata(then))
+    except CannotUndo:
+        raise
+    except MemorandaError as error:
+        raise CannotUndo(f"cannot be taken back: {error}") from error
+
+
+def _bring_back(opened: OpenCategory, then: ItemState) -> None:
+    present = opened.get(then.name)
+    if present is not None:
+        if present.hash == content_hash(then.text):
+            return
+        raise CannotUndo(f"{opened.address.named(then.name)} is another item now; rename that one first")
+    name = then.name
+    if name.startswith("~"):
+        # It had no name of its own; as a block of its own it would have the same one again.
+        name = opened.editor.free_name(f"restored-{name[1:]}")
+    opened.add(name.removeprefix("^"), then.text, _metadata(then))
+
+
+def _metadata(state: ItemState) -> Metadata:
+    return parse_comment(state.comment)[0] if state.comment else EMPTY_METADATA

@@ -1,0 +1,74 @@
+"""Carrying out changes: one at a time, or gathered in a batch that is committed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from memoranda.core.errors import ChangedUnderneath, UsageError
+from memoranda.storage.install import ChangedMeanwhile
+from memoranda.storage.store import Storage
+from memoranda.storage.transaction import Transaction, run
+
+__all__ = ["Plan", "Writer"]
+
+T = TypeVar("T")
+Plan = Callable[[Transaction], T]
+_RETRIES = 20
+
+
+class Writer:
+    """Runs plans against the vault. Not for several threads at once: a host gives each its own vault object."""
+
+    def __init__(self, storage: Storage) -> None:
+        self.storage = storage
+        self._batch: Transaction | None = None
+        self._plans: list[Plan[Any]] = []
+
+    def run(self, action: str, plan: Plan[T]) -> T:
+        """Carry out one plan: durable when this returns, or, within a batch, when the batch ends."""
+        if self._batch is None:
+            return run(self.storage, action, plan)
+        outcome = plan(self._batch)
+        self._plans.append(plan)
+        return outcome
+
+    @property
+    def in_batch(self) -> bool:
+        """Whether a batch is open."""
+        return self._batch is not None
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Gather every change made inside; commit them at the end, all or none.
+
+        The lock is held for the commit only. An exception inside discards all.
+
+        Raises:
+            UsageError: a batch is open already.
+            Conflict: a person's changes meanwhile do not go together with these.
+        """
+        if self._batch is not None:
+            raise UsageError("a batch is open already")
+        self._batch, self._plans = Transaction(self.storage, "batch"), []
+        try:
+            yield
+            self._commit(self._batch)
+        finally:
+            self._batch, self._plans = None, []
+
+    def _commit(self, transaction: Transaction) -> None:
+        if not transaction.has_changes:
+            return
+        for _ in range(_RETRIES):
+            with self.storage.locked():
+                try:
+                    transaction.commit()
+                    return
+                except ChangedMeanwhile:
+                    # Somebody saved since the batch began: the same changes, on what is there now.
+                    transaction = Transaction(self.storage, "batch", transaction.id)
+                    for plan in self._plans:
+                        plan(transaction)
+        raise ChangedUnderneath("the files did not stop changing; nothing was written")

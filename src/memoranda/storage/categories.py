@@ -1,0 +1,93 @@
+"""Reading category files, and remembering how the last few parsed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from memoranda.core.errors import Conflict, VaultUnreadable
+from memoranda.core.items import Category, parse
+from memoranda.storage.files import Stamp, read_bytes
+
+__all__ = ["CategoryReader", "LoadedCategory", "bytes_hash", "line_of_bad_byte"]
+
+_REMEMBERED_BYTES = 64_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedCategory:
+    """A file's bytes, their hash, and the category they hold."""
+
+    path: str
+    data: bytes
+    hash: str
+    category: Category
+
+
+def bytes_hash(data: bytes) -> str:
+    """Sixteen hexadecimal digits of SHA-256 over a whole file."""
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def line_of_bad_byte(data: bytes) -> int:
+    """The line (from 1) of the first byte that is not UTF-8; 0 if all are."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return data.count(b"\n", 0, error.start) + 1
+    return 0
+
+
+class CategoryReader:
+    """Reads files whole and parses what has not been parsed already."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, LoadedCategory] = OrderedDict()
+        self._bytes = 0
+
+    def read(self, path: str) -> LoadedCategory | None:
+        """The file's present content; ``None`` if there is no file.
+
+        Raises:
+            VaultUnreadable: it may not be read.
+            Conflict: it is not UTF-8.
+        """
+        try:
+            data = read_bytes(path)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise VaultUnreadable(f"{path} could not be read ({error.strerror or error})") from error
+        known = self._known.get(path)
+        if known is not None and known.data == data:
+            self._known.move_to_end(path)
+            return known
+        return self.remember(path, data)
+
+    def remember(self, path: str, data: bytes) -> LoadedCategory:
+        """Parse what a file holds, or is about to hold. Raises Conflict if it is not UTF-8."""
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise Conflict(
+                f"{os.path.basename(path)} is not UTF-8 (line {line_of_bad_byte(data)}); it is left as it is"
+            ) from error
+        loaded = LoadedCategory(path, data, bytes_hash(data), parse(text))
+        if (old := self._known.pop(path, None)) is not None:
+            self._bytes -= len(old.data)
+        self._known[path] = loaded
+        self._bytes += len(data)
+        while self._bytes > _REMEMBERED_BYTES and len(self._known) > 1:
+            _, dropped = self._known.popitem(last=False)
+            self._bytes -= len(dropped.data)
+        return loaded
+
+    @staticmethod
+    def stamp(path: str) -> Stamp | None:
+        """The file's stamp; ``None`` if it is not there."""
+        try:
+            return Stamp.of(os.stat(path))
+        except OSError:
+            return None

@@ -1,0 +1,49 @@
+"""The machine's clock, behind the :class:`memoranda.core.ports.Clock` port, and how moments are written."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, tzinfo
+
+from memoranda.core.errors import UsageError
+
+__all__ = ["SystemClock", "parse_moment", "written_moment"]
+
+
+class SystemClock:
+    """The machine's time; days begin and end in the machine's zone (``TZ``)."""
+
+    def now(self) -> datetime:
+        """The present moment, aware, in UTC."""
+        return datetime.now(UTC)
+
+    def zone(self) -> tzinfo:
+        """The machine's present zone."""
+        zone = datetime.now().astimezone().tzinfo
+        return zone if zone is not None else UTC
+
+
+def written_moment(moment: datetime) -> str:
+    """``2026-07-10T03:00:00Z``; microseconds only where there are any."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def parse_moment(text: str, zone: tzinfo, *, end_of_day: bool = False) -> datetime:
+    """Read an ISO 8601 date or moment; without an offset it is in ``zone``.
+
+    A bare date is that day's first moment, or its last with ``end_of_day``.
+
+    Raises:
+        UsageError: the text is neither.
+    """
+    cleaned = text.strip()
+    try:
+        moment = datetime.fromisoformat(cleaned)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=zone)
+        if end_of_day and len(cleaned) <= 10:
+            moment = moment.replace(hour=23, minute=59, second=59, microsecond=999999)
+        return moment.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise UsageError(
+            f"a time is a date or moment such as 2026-07-10 or 2026-07-10T09:30, not {text!r}"
+        ) from error

@@ -1,0 +1,159 @@
+"""Accounting for what a person changed by hand: journal lines, and the texts that ``undo`` needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from memoranda.core.addresses import Address
+from memoranda.core.metadata import Metadata, format_comment
+from memoranda.core.model import JournalEntry
+from memoranda.core.names import content_hash
+from memoranda.storage.baselines import Baseline
+from memoranda.storage.categories import LoadedCategory
+from memoranda.storage.clock import written_moment
+from memoranda.storage.history import ChangeRecord, FileChange, History, ItemChange, ItemState
+from memoranda.storage.journal import new_change_id, to_record
+from memoranda.storage.store import Storage
+
+__all__ = ["account_for", "account_for_absence", "last_states"]
+
+ACTION = "external-edit"
+_PERSON = "person"
+
+
+def account_for(
+    storage: Storage, address: Address, relative: str, loaded: LoadedCategory, baseline: Baseline | None
+) -> None:
+    """Journal the difference between what a file held when last accounted for and what it holds now.
+
+    Needs the lock. Removals, changes and additions are three changes, so that
+    each can be taken back without touching the others.
+
+    Raises:
+        VaultFull, VaultReadOnly.
+    """
+    sections = {s.key: s for s in loaded.category.sections}
+    states = {
+        key: ItemState(s.address_name, s.text, _comment(s.metadata)) for key, s in sections.items()
+    }
+    now = Baseline.of(relative, loaded.hash, loaded.category)
+    if baseline is None:
+        if states:
+            changes = [(None, state) for state in states.values()]
+            _record(storage, address, relative, (None, loaded.hash), changes, kind="found")
+    else:
+        removed = {k: v for k, v in baseline.items.items() if k not in states}
+        updated = {k: v for k, v in baseline.items.items() if k in states and sections[k].hash != v[1]}
+        added = [state for key, state in states.items() if key not in baseline.items]
+        earlier = last_states(storage.history, relative, [*removed.values(), *updated.values()])
+        files = (baseline.hash, loaded.hash)
+        if removed:
+            gone = [(_earlier(earlier, v), None) for v in removed.values()]
+            _record(storage, address, relative, files, gone, kind="removed")
+        if updated:
+            changed = [(_earlier(earlier, v), states[k]) for k, v in updated.items()]
+            _record(storage, address, relative, files, changed, kind="changed")
+        if added:
+            _record(storage, address, relative, files, [(None, state) for state in added], kind="added")
+        if not (removed or updated or added):
+            _record(storage, address, relative, files, [], kind="text outside items")
+    storage.baselines.put(now)
+
+
+def account_for_absence(storage: Storage, address: Address, baseline: Baseline) -> None:
+    """Journal that a file and all that it held is gone. Needs the lock."""
+    earlier = last_states(storage.history, baseline.path, list(baseline.items.values()))
+    gone = [(_earlier(earlier, v), None) for v in baseline.items.values()]
+    _record(storage, address, baseline.path, (baseline.hash, None), gone, kind="removed")
+    storage.baselines.drop(baseline.path)
+
+
+def last_states(
+    history: History, relative: str, wanted: Iterable[tuple[str, str]]
+) -> dict[tuple[str, str], ItemState]:
+    """The newest recorded state for each (name, text hash) of a file that the history still has."""
+    missing = set(wanted)
+    found: dict[tuple[str, str], ItemState] = {}
+    if not missing:
+        return found
+    for record in history.read_backwards():
+        for item in record.items:
+            if item.path != relative:
+                continue
+            for state in (item.after, item.before):
+                if state is None:
+                    continue
+                key = (state.name, content_hash(state.text))
+                if key in missing:
+                    missing.discard(key)
+                    found[key] = state
+        if not missing:
+            break
+    return found
+
+
+def _earlier(earlier: dict[tuple[str, str], ItemState], known: tuple[str, str]) -> ItemState | str:
+    """The state, or only its name where the history was pruned."""
+    return earlier.get(known, known[0])
+
+
+def _comment(metadata: Metadata) -> str:
+    return format_comment(metadata) if metadata else ""
+
+
+def _record(
+    storage: Storage,
+    address: Address,
+    relative: str,
+    files: tuple[str | None, str | None],
+    changes: Sequence[tuple[ItemState | str | None, ItemState | None]],
+    *,
+    kind: str,
+) -> None:
+    change = new_change_id()
+    ts = written_moment(storage.clock.now())
+
+    def entry(
+        line: str, item: str | None, before: str | None, after: str | None, detail: dict[str, Any]
+    ) -> JournalEntry:
+        return JournalEntry(
+            id=line,
+            ts=ts,
+            action=ACTION,
+            category=address.category,
+            item=item,
+            scope=str(address.scope),
+            actor=_PERSON,
+            before=before,
+            after=after,
+            detail={"path": relative, "kind": kind, **detail},
+        )
+
+    if kind == "found" or not changes:
+        # A file seen for the first time is one line, however much it holds.
+        lines = [entry(change, None, files[0], files[1], {"items": len(changes)} if changes else {})]
+    else:
+        lines = []
+        for number, (before, after) in enumerate(changes, 1):
+            name = after.name if after is not None else before.name if isinstance(before, ItemState) else before
+            hashes = [content_hash(s.text) if isinstance(s, ItemState) else None for s in (before, after)]
+            line = change if len(changes) == 1 else f"{change}.{number}"
+            lines.append(entry(line, name, hashes[0], hashes[1], {}))
+    items = tuple(
+        ItemChange(relative, before if isinstance(before, ItemState) else None, after)
+        for before, after in changes
+        if isinstance(before, ItemState) or after is not None
+    )
+    record = ChangeRecord(
+        id=change,
+        ts=ts,
+        action=ACTION,
+        files=(FileChange(relative, files[0], files[1]),),
+        items=items,
+        journal=tuple(to_record(line) for line in lines),
+        extra={"kind": kind},
+    )
+    storage.history.append(record)
+    storage.journal.append(lines)
+    storage.settle()

@@ -1,0 +1,246 @@
+"""Files, durably: a call that returns has its bytes on disk, and never half of them.
+
+Every write goes to a temporary in the same folder, is synced, put in place in
+one step, and the folder is synced. Foreign errors become ours at this edge.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+from memoranda.core.errors import MemorandaError, VaultError, VaultFull, VaultReadOnly, VaultUnreadable
+
+__all__ = [
+    "TEMPORARY_PREFIX",
+    "Stamp",
+    "create_only",
+    "exchange",
+    "make_folder",
+    "read_bytes",
+    "reading",
+    "remove_file",
+    "replace_file",
+    "stamp_of",
+    "sync_folder",
+    "write_all",
+    "write_temporary",
+    "writing",
+]
+
+TEMPORARY_PREFIX = ".memoranda-"
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_REFUSED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+_FOLDER_MODE = 0o700
+_FILE_MODE = 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What a stat call says of a file; times in nanoseconds since 1970."""
+
+    inode: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> Stamp:
+        """The stamp in a stat result."""
+        return cls(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+    def is_settled(self, now_ns: int) -> bool:
+        """Whether the file last changed over 20 ms before ``now_ns``: nearer changes may share a time stamp."""
+        return abs(now_ns - max(self.mtime_ns, self.ctime_ns)) > 20_000_000
+
+
+@contextmanager
+def writing(path: str) -> Iterator[None]:
+    """Map what the system says while writing at ``path`` to our errors.
+
+    Raises:
+        VaultFull, VaultReadOnly, VaultError: for a full disk, a refusal, anything else.
+    """
+    try:
+        yield
+    except MemorandaError:
+        raise
+    except OSError as error:
+        where = error.filename or path
+        if error.errno in _FULL:
+            raise VaultFull(f"no room on the disk for {where}; nothing was changed") from error
+        if error.errno in _REFUSED:
+            raise VaultReadOnly(f"{where} may not be written ({error.strerror})") from error
+        raise VaultError(f"{where} could not be written ({error.strerror or error})") from error
+
+
+@contextmanager
+def reading(path: str) -> Iterator[None]:
+    """Map what the system says while reading ``path`` to :class:`VaultUnreadable`."""
+    try:
+        yield
+    except OSError as error:
+        raise VaultUnreadable(f"{path} could not be read ({error.strerror or error})") from error
+
+
+def stamp_of(path: str) -> Stamp | None:
+    """The stamp of the file behind ``path`` (symlinks followed); ``None`` if there is none."""
+    try:
+        return Stamp.of(os.stat(path))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def read_bytes(path: str) -> bytes:
+    """The whole file. Raises OSError; a pipe or device is refused rather than waited for."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            code = errno.EISDIR if stat.S_ISDIR(status.st_mode) else errno.EINVAL
+            raise OSError(code, "not a regular file", path)
+        pieces = []
+        while piece := os.read(descriptor, max(status.st_size + 1, 65_536)):
+            pieces.append(piece)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+    finally:
+        os.close(descriptor)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write every byte, however many calls that takes. Raises OSError."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def sync_folder(folder: str) -> None:
+    """Make names in a folder durable, where the system can (Windows cannot and need not)."""
+    if sys.platform == "win32":
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def make_folder(folder: str) -> None:
+    """Create a folder and those above it, private to their owner, durably. Raises OSError."""
+    if os.path.isdir(folder):
+        return
+    parent = os.path.dirname(folder)
+    if parent and parent != folder:
+        make_folder(parent)
+    with suppress(FileExistsError):
+        os.mkdir(folder, _FOLDER_MODE)
+        sync_folder(parent)
+    if not os.path.isdir(folder):
+        raise NotADirectoryError(errno.ENOTDIR, "a file stands where a folder is needed", folder)
+
+
+def write_temporary(folder: str, data: bytes, like: str | None = None) -> str:
+    """A synced temporary with ``data`` in ``folder``; mode and owner are those of ``like`` if it exists.
+
+    Raises OSError, leaving nothing behind.
+    """
+    path = os.path.join(folder, f"{TEMPORARY_PREFIX}{os.urandom(8).hex()}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags, _FILE_MODE)
+    try:
+        try:
+            if like is not None and sys.platform != "win32":
+                _copy_mode(descriptor, like)
+            write_all(descriptor, data)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except BaseException:
+        os.unlink(path)
+        raise
+    return path
+
+
+def _copy_mode(descriptor: int, like: str) -> None:
+    try:
+        status = os.stat(like)
+    except FileNotFoundError:
+        return
+    os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
+    own = os.fstat(descriptor)
+    if (own.st_uid, own.st_gid) != (status.st_uid, status.st_gid):
+        with suppress(PermissionError):
+            os.fchown(descriptor, status.st_uid, status.st_gid)
+
+
+def replace_file(path: str, data: bytes) -> None:
+    """Put ``data`` at ``path`` in one durable step: for files that only this program writes. Raises OSError."""
+    folder = os.path.dirname(path)
+    temporary = write_temporary(folder, data, like=path)
+    try:
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+    sync_folder(folder)
+
+
+def remove_file(path: str) -> None:
+    """Remove a file durably; one that is gone already is fine. Raises OSError."""
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+    sync_folder(os.path.dirname(path))
+
+
+def create_only(temporary: str, path: str) -> None:
+    """Give the temporary its final name unless that name is taken. Raises FileExistsError, OSError."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:
+        # File systems without hard links (exFAT, some network folders) leave a small window here.
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, "the file exists", path) from None
+        os.rename(temporary, path)
+        return
+    os.unlink(temporary)
+
+
+_exchange_works: bool | None = None
+
+
+def exchange(first: str, second: str) -> bool:
+    """Swap two files in one step (``renameat2`` with ``RENAME_EXCHANGE``, Linux 3.15).
+
+    Returns False, having done nothing, where the system or file system cannot.
+    Raises FileNotFoundError if either is gone, OSError otherwise.
+    """
+    global _exchange_works
+    if _exchange_works is False or not sys.platform.startswith("linux"):
+        return False
+    import ctypes
+
+    try:
+        call = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError):
+        _exchange_works = False
+        return False
+    at_cwd, rename_exchange = -100, 2
+    done = call(at_cwd, os.fsencode(first), at_cwd, os.fsencode(second), rename_exchange)
+    if done == 0:
+        _exchange_works = True
+        return True
+    code = ctypes.get_errno()
+    if code in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
+        return False
+    raise OSError(code, os.strerror(code), second)

@@ -1,0 +1,224 @@
+"""``history/<yyyy-mm>.jsonl``: the write-ahead record of every change, and what ``undo`` reads.
+
+A record is written and synced before any file is touched, so that a crash
+leaves either no trace or everything that is needed to finish or take back.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from memoranda.storage.files import reading, writing
+from memoranda.storage.jsonlines import JsonLines, Record
+from memoranda.storage.vault import VaultFolder
+
+__all__ = ["ChangeRecord", "FileChange", "History", "ItemChange", "ItemState", "TextEdit"]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemState:
+    """An item as it stood: its name, its text (``\\n`` line endings) and its metadata comment."""
+
+    name: str
+    text: str
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemChange:
+    """One item before and after; ``None`` where it was not there. ``path`` is relative."""
+
+    path: str
+    before: ItemState | None
+    after: ItemState | None
+
+
+@dataclass(frozen=True, slots=True)
+class TextEdit:
+    """``old`` at character ``at`` of the earlier text became ``new``."""
+
+    at: int
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """One file before and after: hashes of all its bytes (``None``: it was not there), and the edits between."""
+
+    path: str
+    before: str | None
+    after: str | None
+    edits: tuple[TextEdit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRecord:
+    """One change of any number of files: all of it happens, or none.
+
+    ``journal`` holds the lines that say so once it has happened; ``state`` is
+    ``aborted`` for a change that was given up, ``forgotten`` where bodies were
+    taken out.
+    """
+
+    id: str
+    ts: str
+    action: str
+    files: tuple[FileChange, ...] = ()
+    items: tuple[ItemChange, ...] = ()
+    journal: tuple[Record, ...] = ()
+    state: str = ""
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+class History:
+    """The records of all months. Writers hold the vault's lock."""
+
+    def __init__(self, vault: VaultFolder) -> None:
+        self._folder = vault.path("history")
+
+    def append(self, record: ChangeRecord) -> None:
+        """Write one record durably.
+
+        Raises:
+            VaultFull, VaultReadOnly: nothing was written.
+        """
+        month = record.ts[:7] if len(record.ts) >= 7 else "0000-00"
+        newest = next(iter(reversed(self._files())), None)
+        # Records stay in the order in which things happened even when the clock goes back a month.
+        path = os.path.join(self._folder, f"{month}.jsonl")
+        if newest is not None and path < newest:
+            path = newest
+        with writing(path):
+            JsonLines(path).append([_to_record(record)])
+
+    def read(self) -> Iterator[ChangeRecord]:
+        """Every record, oldest first."""
+        for path in self._files():
+            with reading(path):
+                for record in JsonLines(path).read():
+                    yield _from_record(record)
+
+    def read_backwards(self) -> Iterator[ChangeRecord]:
+        """Every record, newest first; reads no more than is asked for."""
+        for path in reversed(self._files()):
+            with reading(path):
+                for record in JsonLines(path).read_backwards():
+                    yield _from_record(record)
+
+    def find(self, change: str) -> ChangeRecord | None:
+        """The newest record of a change; ``None`` if it was pruned or never was."""
+        return next((record for record in self.read_backwards() if record.id == change), None)
+
+    def last(self) -> ChangeRecord | None:
+        """The newest record."""
+        return next(self.read_backwards(), None)
+
+    def torn(self) -> int:
+        """How many torn or unreadable lines there are, those set aside included."""
+        total = 0
+        for path in self._files():
+            with reading(path):
+                total += JsonLines(path).torn()
+        return total
+
+    def mark(self) -> tuple[str, int]:
+        """The newest file and its size: unchanged means that nobody has written since."""
+        files = self._files()
+        return (files[-1], JsonLines(files[-1]).size()) if files else ("", 0)
+
+    def scrub(self, change: Callable[[ChangeRecord], ChangeRecord]) -> int:
+        """Rewrite records: for ``forget`` alone. Returns how many changed."""
+
+        def changed(record: Record) -> Record | None:
+            found = _from_record(record)
+            result = change(found)
+            return record if result is found else _to_record(result)
+
+        total = 0
+        for path in self._files():
+            with writing(path):
+                total += JsonLines(path).rewrite(changed)
+                torn = JsonLines(path).torn_path
+                if os.path.exists(torn):
+                    os.unlink(torn)
+        return total
+
+    def _files(self) -> list[str]:
+        with reading(self._folder):
+            try:
+                names = os.listdir(self._folder)
+            except FileNotFoundError:
+                return []
+        return [os.path.join(self._folder, name) for name in sorted(names) if name.endswith(".jsonl")]
+
+
+def _to_record(record: ChangeRecord) -> Record:
+    def state(item: ItemState | None) -> Record | None:
+        if item is None:
+            return None
+        return {"name": item.name, "text": item.text, **({"comment": item.comment} if item.comment else {})}
+
+    row: Record = {"id": record.id, "ts": record.ts, "action": record.action}
+    if record.state:
+        row["state"] = record.state
+    row["files"] = [
+        {
+            "path": file.path,
+            "before": file.before,
+            "after": file.after,
+            "edits": [{"at": edit.at, "old": edit.old, "new": edit.new} for edit in file.edits],
+        }
+        for file in record.files
+    ]
+    row["items"] = [
+        {"path": item.path, "before": state(item.before), "after": state(item.after)} for item in record.items
+    ]
+    row["journal"] = list(record.journal)
+    if record.extra:
+        row["extra"] = record.extra
+    return row
+
+
+def _from_record(row: Record) -> ChangeRecord:
+    """Read a record leniently: what a person broke by hand reads as empty, not as an error."""
+
+    def text(value: Any) -> str:
+        return value if isinstance(value, str) else ""
+
+    def rows(value: Any) -> list[Record]:
+        return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+    def state(value: Any) -> ItemState | None:
+        if not isinstance(value, dict):
+            return None
+        return ItemState(text(value.get("name")), text(value.get("text")), text(value.get("comment")))
+
+    def edit(value: Record) -> TextEdit:
+        at = value.get("at")
+        return TextEdit(at if isinstance(at, int) else 0, text(value.get("old")), text(value.get("new")))
+
+    return ChangeRecord(
+        id=text(row.get("id")),
+        ts=text(row.get("ts")),
+        action=text(row.get("action")),
+        files=tuple(
+            FileChange(
+                text(file.get("path")),
+                text(file.get("before")) or None,
+                text(file.get("after")) or None,
+                tuple(edit(e) for e in rows(file.get("edits"))),
+            )
+            for file in rows(row.get("files"))
+        ),
+        items=tuple(
+            ItemChange(text(item.get("path")), state(item.get("before")), state(item.get("after")))
+            for item in rows(row.get("items"))
+        ),
+        journal=tuple(rows(row.get("journal"))),
+        state=text(row.get("state")),
+        extra=row["extra"] if isinstance(row.get("extra"), dict) else {},
+    )

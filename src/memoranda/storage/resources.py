@@ -1,0 +1,172 @@
+"""Level 0: conversations as they were said, one file of JSON lines each under ``resources/<yyyy-mm>/``."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from memoranda.core.errors import OutsideVault
+from memoranda.core.model import Turn
+from memoranda.core.names import check_identifier, content_hash, is_category
+from memoranda.storage.files import Stamp, reading, writing
+from memoranda.storage.jsonlines import JsonLines, Record
+from memoranda.storage.vault import VaultFolder
+
+__all__ = ["ConversationFile", "Resources", "turn_from_record"]
+
+_FOLDER = "resources"
+_MONTH = re.compile(r"\d{4}-\d{2}")
+_UNSAFE = re.compile(r'[%\\/:：*?"<>|#^\[\]\x00-\x1f\x7f-\x9f\u2028\u2029]')
+_OWN = frozenset({"conversation", "turn", "text", "ts", "speaker", "role", "forgotten"})
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationFile:
+    """One file of turns and its stamp."""
+
+    relative: str
+    path: str
+    stamp: Stamp
+
+
+class Resources:
+    """Reads and appends turns. Writers hold the vault's lock."""
+
+    def __init__(self, vault: VaultFolder) -> None:
+        self._vault = vault
+        self._folder = vault.path(_FOLDER)
+
+    def files(self) -> Iterator[ConversationFile]:
+        """Every file of turns, oldest month first. Raises VaultUnreadable."""
+        for month in self._months():
+            folder = os.path.join(self._folder, month)
+            with reading(folder), os.scandir(folder) as listing:
+                entries = sorted(listing, key=lambda e: e.name)
+            for entry in entries:
+                if not entry.name.endswith(".jsonl") or entry.name.startswith("."):
+                    continue
+                relative = f"{_FOLDER}/{month}/{entry.name}"
+                try:
+                    self._vault.check_inside(entry.path, relative)
+                    if entry.is_file():
+                        yield ConversationFile(relative, entry.path, Stamp.of(entry.stat()))
+                except (OutsideVault, OSError):
+                    continue
+
+    def _months(self) -> list[str]:
+        with reading(self._folder):
+            try:
+                names = os.listdir(self._folder)
+            except FileNotFoundError:
+                return []
+        return sorted(n for n in names if _MONTH.fullmatch(n) and os.path.isdir(os.path.join(self._folder, n)))
+
+    def read(self, path: str) -> list[Turn]:
+        """The turns of one file in order; lines that are no turns are passed over. Raises VaultUnreadable."""
+        with reading(path):
+            found = (turn_from_record(record) for record in JsonLines(path).read())
+            return [turn for turn in found if turn is not None]
+
+    def find(self, conversation: str) -> str | None:
+        """The file that holds a conversation, by its name."""
+        name = _file_name(conversation)
+        for month in self._months():
+            path = os.path.join(self._folder, month, name)
+            if os.path.isfile(path):
+                self._vault.check_inside(path, f"{_FOLDER}/{month}/{name}")
+                return path
+        return None
+
+    def turns(self, conversation: str) -> list[Turn]:
+        """A conversation's turns in order; empty if it is not known."""
+        path = self.find(conversation)
+        if path is None:
+            return []
+        return [turn for turn in self.read(path) if turn.conversation == conversation]
+
+    def append(self, conversation: str, turns: Iterable[Turn], month: str) -> None:
+        """Add turns to a conversation, durably; a new one goes into ``month`` (``2026-07``).
+
+        Raises:
+            VaultFull, VaultReadOnly: nothing was written.
+        """
+        path = self.find(conversation) or os.path.join(self._folder, month, _file_name(conversation))
+        self._vault.check_inside(path, f"{_FOLDER}/{month}")
+        with writing(path):
+            JsonLines(path).append(_to_record(turn) for turn in turns)
+
+    def blank(self, chosen: Callable[[Turn], bool]) -> list[str]:
+        """Take the text out of the chosen turns, leaving a tombstone by id; returns their addresses.
+
+        Raises:
+            VaultFull, VaultReadOnly.
+        """
+        blanked: list[str] = []
+
+        def change(record: Record) -> Record | None:
+            turn = turn_from_record(record)
+            if turn is None or turn.forgotten or not chosen(turn):
+                return record
+            blanked.append(f"turn/{turn.conversation}#{turn.turn}")
+            return {"conversation": turn.conversation, "turn": turn.turn, "forgotten": True}
+
+        for file in list(self.files()):
+            with writing(file.path):
+                lines = JsonLines(file.path)
+                if lines.rewrite(change) and os.path.exists(lines.torn_path):
+                    os.unlink(lines.torn_path)
+        return blanked
+
+    def torn(self) -> list[tuple[str, int]]:
+        """The files that hold lines which are no turns, with how many."""
+        found = []
+        for file in self.files():
+            with reading(file.path):
+                lines = JsonLines(file.path)
+                broken = lines.torn() + sum(1 for record in lines.read() if turn_from_record(record) is None)
+            if broken:
+                found.append((file.relative, broken))
+        return found
+
+
+def _file_name(conversation: str) -> str:
+    """A file name that is legal everywhere; what is not is percent-encoded, and a long one is cut and hashed."""
+    safe = _UNSAFE.sub(lambda m: "".join(f"%{byte:02X}" for byte in m.group().encode("utf-8")), conversation)
+    safe = safe.strip()
+    if is_category(safe) is None:
+        safe = f"%{safe.encode('utf-8')[:1].hex().upper()}{safe[1:]}" if safe.startswith(".") else f"{safe}%"
+    if is_category(safe.rstrip("%") or "x") is None or len(safe.encode("utf-8")) > 180:
+        safe = f"{safe[:40].strip(' .')}%{content_hash(conversation)}"
+    return f"{check_identifier(safe, 'a conversation')}.jsonl"
+
+
+def turn_from_record(record: Record) -> Turn | None:
+    """Read one line; ``None`` where it is no turn."""
+
+    def text(key: str) -> str:
+        value = record.get(key)
+        return value if isinstance(value, str) else ""
+
+    conversation, turn = text("conversation"), record.get("turn")
+    if not conversation or not isinstance(turn, (str, int)) or isinstance(turn, bool):
+        return None
+    extra: dict[str, Any] = {key: value for key, value in record.items() if key not in _OWN}
+    return Turn(
+        conversation=conversation,
+        turn=str(turn),
+        text=text("text"),
+        ts=text("ts"),
+        speaker=text("speaker"),
+        role=text("role"),
+        extra=extra,
+        forgotten=record.get("forgotten") is True,
+    )
+
+
+def _to_record(turn: Turn) -> Record:
+    row: Record = {"conversation": turn.conversation, "turn": turn.turn, "ts": turn.ts, "speaker": turn.speaker}
+    row |= {"role": turn.role, "text": turn.text, **turn.extra}
+    return {key: value for key, value in row.items() if value != "" or key == "text"}

@@ -1,0 +1,99 @@
+"""``memoranda.toml``: optional, written by people only. Absent means the defaults below."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from memoranda.core.errors import UsageError
+
+__all__ = ["SETTINGS_FILE", "Settings", "read_settings"]
+
+SETTINGS_FILE = "memoranda.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a person may set for one vault.
+
+    ``deadline`` is in seconds; ``k1`` and ``b`` shape BM25; ``projects`` maps a
+    project's id to the folder that holds its memory.
+    """
+
+    link_style: str = "colon"
+    deadline: float = 0.3
+    k1: float = 1.2
+    b: float = 0.4
+    overview: bool = True
+    usage: bool = True
+    projects: Mapping[str, str] = field(default_factory=dict)
+
+
+_RULES: dict[str, tuple[type | tuple[type, ...], str]] = {
+    "link_style": (str, '"colon" or "hash"'),
+    "deadline": ((int, float), "a number of seconds above 0"),
+    "k1": ((int, float), "a number from 0 to 10"),
+    "b": ((int, float), "a number from 0 to 1"),
+    "overview": (bool, "true or false"),
+    "usage": (bool, "true or false"),
+}
+
+
+def read_settings(root: str) -> Settings:
+    """The settings of the vault at ``root``.
+
+    Raises:
+        UsageError: the file is not TOML, or holds a key or value that means nothing here.
+    """
+    path = os.path.join(root, SETTINGS_FILE)
+    try:
+        with open(path, "rb") as stream:
+            import tomllib
+
+            table = tomllib.load(stream)
+    except FileNotFoundError:
+        return Settings()
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{SETTINGS_FILE} could not be read: {error}") from error
+    return _settings_from(table, root)
+
+
+def _settings_from(table: dict[str, Any], root: str) -> Settings:
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        if key == "projects":
+            values["projects"] = _projects_from(value, root)
+            continue
+        if key not in _RULES:
+            raise UsageError(f"{SETTINGS_FILE}: {key!r} is not a setting (known: {', '.join(_RULES)}, projects)")
+        kinds, meaning = _RULES[key]
+        if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool) or not _fits(key, value):
+            raise UsageError(f"{SETTINGS_FILE}: {key} is {meaning}, not {value!r}")
+        values[key] = value
+    return Settings(**values)
+
+
+def _fits(key: str, value: Any) -> bool:
+    if key == "link_style":
+        return value in ("colon", "hash")
+    if key == "deadline":
+        return bool(value > 0)
+    if key in ("k1", "b"):
+        return bool(0 <= value <= (10 if key == "k1" else 1))
+    return True
+
+
+def _projects_from(value: Any, root: str) -> dict[str, str]:
+    from memoranda.core.names import check_identifier
+
+    if not isinstance(value, dict):
+        raise UsageError(f"{SETTINGS_FILE}: projects is a table of tables, as in [projects.apollo]")
+    projects = {}
+    for project, table in value.items():
+        if not isinstance(table, dict) or set(table) != {"path"} or not isinstance(table.get("path"), str):
+            raise UsageError(f'{SETTINGS_FILE}: [projects.{project}] holds one line, path = "FOLDER"')
+        folder = os.path.expanduser(table["path"])
+        projects[check_identifier(project, "a project's id")] = os.path.realpath(os.path.join(root, folder))
+    return projects

@@ -1,0 +1,71 @@
+"""The parts of one vault's storage, and the lock that everything which writes must hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from memoranda.core.ports import Clock
+from memoranda.storage.baselines import Baselines
+from memoranda.storage.categories import CategoryReader
+from memoranda.storage.history import History
+from memoranda.storage.journal import Journal
+from memoranda.storage.locks import VaultLock
+from memoranda.storage.recovery import recover
+from memoranda.storage.vault import VaultFolder
+
+__all__ = ["Storage"]
+
+
+@dataclass(slots=True)
+class Storage:
+    """One vault's folder, lock, journal, history, baselines and parsed files."""
+
+    vault: VaultFolder
+    clock: Clock
+    actor: str
+    lock: VaultLock
+    journal: Journal
+    history: History
+    baselines: Baselines
+    reader: CategoryReader
+    #: The history's and journal's size after our own last write: unchanged means nothing to recover.
+    settled: tuple[tuple[str, int], int] | None = None
+
+    @classmethod
+    def at(cls, vault: VaultFolder, clock: Clock, actor: str) -> Storage:
+        """The storage of an opened vault."""
+        history = History(vault)
+        return cls(
+            vault=vault,
+            clock=clock,
+            actor=actor,
+            lock=VaultLock(vault.path(".lock")),
+            journal=Journal(vault),
+            history=history,
+            baselines=Baselines(vault, history),
+            reader=CategoryReader(),
+        )
+
+    @contextmanager
+    def locked(self, patience: float | None = None) -> Iterator[None]:
+        """Hold the vault's lock, with every unfinished change finished or taken back.
+
+        Raises:
+            VaultBusy: not to be had within ``patience`` seconds (default: a minute).
+            VaultReadOnly: the vault may not be written.
+        """
+        self.lock.acquire(patience)
+        try:
+            if (self.history.mark(), self.journal.size()) != self.settled:
+                recover(self.vault, self.history, self.journal)
+                self.settle()
+            self.baselines.ensure()
+            yield
+        finally:
+            self.lock.release()
+
+    def settle(self) -> None:
+        """Note that all that is on disk is complete."""
+        self.settled = (self.history.mark(), self.journal.size())
