@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -69,17 +70,16 @@ class Cli:
         stdin: str | bytes | None = None,
         env: dict[str, str | None] | None = None,
         cwd: Path | None = None,
-        user: int | None = None,
+        before: Sequence[str] = (),
     ) -> Ran:
         """Run one command to its end."""
         done = subprocess.run(
-            self.command(*words),
+            [*before, *self.command(*words)],
             input=stdin.encode() if isinstance(stdin, str) else stdin,
             stdin=subprocess.DEVNULL if stdin is None else None,
             capture_output=True,
             env=self.environment(**(env or {})),
             cwd=cwd or self.home,
-            user=user,
             timeout=_PATIENCE,
             check=False,
         )

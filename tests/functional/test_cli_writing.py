@@ -21,7 +21,7 @@ def test_remember_makes_the_vault_and_says_where(cli: Cli) -> None:
     text = (cli.vault / "memory" / "preferences.md").read_text(encoding="utf-8")
     assert "## likes-the-sea\n\n喜欢海边。\n" in text
     assert "owner=user:lin" in text
-    again = cli("remember", "preferences:likes-the-sea", "喜欢海边。")
+    again = cli("remember", "preferences:likes-the-sea", "喜欢海边。", "--owner", "user:lin")
     assert again.code == 0
     assert again.err.find("new vault") == -1
     assert again.out.startswith(("unchanged", "duplicate"))
@@ -30,9 +30,10 @@ def test_remember_makes_the_vault_and_says_where(cli: Cli) -> None:
 def test_every_fact_is_written(cli: Cli) -> None:
     facts = {
         "owner": "user:lin", "source": "turn/conv_1#4", "ts": "2026-07-10T03:00:00Z", "type": "profile",
-        "valid_from": "2026-01-01", "valid_to": "2027-01-01", "supersedes": "a:old", "trust": "low",
+        "valid_from": "2026-01-01T00:00:00Z", "valid_to": "2027-01-01T00:00:00Z", "supersedes": "a:old", "trust": "low",
         "confidence": "0.5", "kind": "preference",
     }  # fmt: skip
+    assert cli("remember", "a:old", "What was before.").code == 0
     options = [word for key, value in facts.items() for word in (f"--{key.replace('_', '-')}", value)]
     assert cli("remember", "a:b", "x", "--pinned", *options).code == 0
     metadata = cli("show", "a:b", "--json").json()["metadata"]
@@ -42,7 +43,7 @@ def test_every_fact_is_written(cli: Cli) -> None:
     metadata = cli("show", "a:b", "--json").json()["metadata"]
     assert metadata["trust"] == "high"
     assert metadata["owner"] == "user:lin"
-    assert metadata.get("pinned", "false") == "false"
+    assert metadata["pinned"] == "false"
 
 
 def test_a_name_is_made(cli: Cli) -> None:

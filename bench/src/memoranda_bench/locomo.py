@@ -27,7 +27,9 @@ _MONTHS = (
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
 _DATE = re.compile(
-    r"\s*(\d{1,2}):(\d{2})\s*([ap])m\s+on\s+(\d{1,2})\s+([A-Za-z]+),?\s+(\d{4})\s*\Z", re.IGNORECASE
+    r"\s*(\d{1,2}):(\d{2})\s*([ap])m\s+on"
+    r"\s+(\d{1,2})\s+([A-Za-z]+),?\s+(\d{4})\s*\Z",
+    re.IGNORECASE,
 )
 _SESSION = re.compile(r"session_(\d+)\Z")
 _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
@@ -39,7 +41,7 @@ class DataMissing(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question; ``evidence`` holds the ids of the turns that answer it, ``category`` is LoCoMo's (1 to 5)."""
+    """A question; ``evidence`` names the turns that answer it, ``category`` is LoCoMo's (1 to 5)."""
 
     text: str
     evidence: tuple[str, ...]

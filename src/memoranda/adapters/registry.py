@@ -17,7 +17,7 @@ class ImportFormat:
     """One format that ``import`` reads.
 
     ``yields`` is ``"turns"`` (:class:`memoranda.core.model.Turn`) or ``"items"``
-    (:class:`memoranda.services.intake.ImportedItem`), each mixed with
+    (:class:`memoranda.services.intake.ForeignItem`), each mixed with
     :class:`memoranda.core.model.Problem`.
     """
 

@@ -236,7 +236,7 @@ def _word(token: str) -> list[tuple[str, str, TermKind]]:
     if ":" not in whole and "," in whole:
         whole = whole.replace(",", "")
     parts = _parts(written, folded)
-    if len(parts) > 1 and all(len(part) == 1 for part in parts) and "." in whole:
+    if len(parts) > 1 and all(len(part) == 1 and part.isalpha() for part in parts) and "." in whole:
         joined = whole.replace(".", "")  # U.S.A. is USA, but U.S. is not "us"
         return [(_cut(whole if is_stop_word(joined) else joined), whole, "word")]
     if parts == [whole] or not parts:

@@ -172,7 +172,8 @@ class CategoryEditor:
         item.put_name(clean)
         if item.section is None and self._as_blocks:
             self._as_block(item)
-        self._free(old)
+        if old != self._category.key(clean):
+            self._free(old)
         self._by_key[self._category.key(clean)] = item
         self._changed()
 

@@ -140,9 +140,7 @@ class _Scanner:
             opened = True
         return start
 
-    def add(
-        self, kind: str, start: int, end: int, level: int, text: str, content: int, closed: bool = True
-    ) -> None:
+    def add(self, kind: str, start: int, end: int, level: int, text: str, content: int, closed: bool = True) -> None:
         """Note a finished block."""
         self._line += self.text.count("\n", self._counted, start)
         if self._lone:
@@ -217,9 +215,7 @@ class _Scanner:
         if done:
             self._close(len(self.stack))
 
-    def _begin(
-        self, start: int, first: int, stop: int, end: int, indent: int, column: int, depth: int
-    ) -> None:
+    def _begin(self, start: int, first: int, stop: int, end: int, indent: int, column: int, depth: int) -> None:
         """Open the blocks that begin in a line whose rest is not blank, or go on with the paragraph."""
         text, stack, ruled_out = self.text, self.stack, 0
         while first < stop:
@@ -315,9 +311,7 @@ class _Scanner:
         if not self.stack:
             self._kind, self._start, self._content = leaf, start, start
 
-    def _single(
-        self, kind: str, depth: int, start: int, end: int, level: int, text: str, content: int
-    ) -> None:
+    def _single(self, kind: str, depth: int, start: int, end: int, level: int, text: str, content: int) -> None:
         """A leaf of one line."""
         self._close(depth)
         if not self.stack:

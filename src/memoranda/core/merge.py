@@ -44,8 +44,9 @@ class _Change:
 def merge(base: str, ours: str, theirs: str) -> Merge:
     """Take the changes from ``base`` to ``ours`` and from ``base`` to ``theirs`` into one text.
 
-    Lines end at ``\\n``, ``\\r\\n`` or a lone ``\\r`` and keep their endings; an ending
-    is added only to a last line behind which the other side added more.
+    Lines end at ``\\n``, ``\\r\\n`` or a lone ``\\r`` and keep their endings, but for two
+    cases that would lose a line: one without ending gets one when the other side
+    added lines behind it, and a blank line put behind a lone ``\\r`` ends the same way.
     """
     if ours in (base, theirs):
         return Merge(theirs, False)
@@ -71,10 +72,12 @@ def _split(text: str) -> list[str]:
 
 def _join(parts: list[str]) -> str:
     ending = "\n"
-    for index, line in enumerate(parts[:-1]):
+    for index, line in enumerate(parts):
+        if line == "\n" and index and parts[index - 1].endswith("\r"):
+            parts[index] = line = "\r"  # behind a lone CR, LF would be the second half of one ending
         if line.endswith(("\n", "\r")):
             ending = "\r\n" if line.endswith("\r\n") else line[-1]
-        else:
+        elif index < len(parts) - 1:
             parts[index] = line + ending
     return "".join(parts)
 
@@ -126,19 +129,7 @@ def _changes(old: list[str], new: list[str]) -> list[_Change]:
             spans += _compared(old, new, a, b, c, d)
         else:
             spans.append((a, b, c, d))
-    return _together(sorted(spans), new)
-
-
-def _together(spans: list[tuple[int, int, int, int]], new: list[str]) -> list[_Change]:
-    """Spans as changes; those with no line between them become one."""
-    changes: list[_Change] = []
-    for a, b, c, d in spans:
-        if changes and changes[-1].end == a:
-            last = changes.pop()
-            changes.append(_Change(last.start, b, (*last.new, *new[c:d])))
-        else:
-            changes.append(_Change(a, b, tuple(new[c:d])))
-    return changes
+    return [_Change(a, b, tuple(new[c:d])) for a, b, c, d in sorted(spans)]
 
 
 def _anchors(old: list[str], new: list[str], a: int, b: int, c: int, d: int) -> list[tuple[int, int]]:
@@ -175,9 +166,7 @@ def _once(parts: list[str], start: int, end: int) -> dict[str, int]:
     return {line: index for line, index in places.items() if index >= 0}
 
 
-def _compared(
-    old: list[str], new: list[str], a: int, b: int, c: int, d: int
-) -> list[tuple[int, int, int, int]]:
+def _compared(old: list[str], new: list[str], a: int, b: int, c: int, d: int) -> list[tuple[int, int, int, int]]:
     from difflib import SequenceMatcher
 
     matcher = SequenceMatcher(None, old[a:b], new[c:d], autojunk=False)

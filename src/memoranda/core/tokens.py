@@ -50,8 +50,8 @@ def _runs() -> re.Pattern[str]:
 def estimate_tokens(text: str) -> int:
     """The tokens that ``text`` takes, rounded up; 0 for the empty text.
 
-    Never falls when text is added, and the parts of a text never cost more than
-    one token less than the whole.
+    Never falls when text is added; a whole never takes over one token more than
+    its parts together.
     """
     hundredths = 0
     for found in _runs().finditer(text):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC
@@ -17,7 +16,7 @@ from memoranda.storage.clock import parse_moment, written_moment
 from memoranda.storage.files import read_bytes, replace_file, writing
 from memoranda.storage.history import ChangeRecord
 from memoranda.storage.journal import new_change_id, to_record
-from memoranda.storage.resources import Resources, turn_from_record
+from memoranda.storage.resources import Resources, bytes_digest, turn_from_record
 from memoranda.storage.store import Storage
 
 __all__ = ["Progress", "import_turns", "take_back_turns"]
@@ -120,24 +119,13 @@ def _append(storage: Storage, resources: Resources, conversation: str, fresh: li
     zone = storage.clock.zone()
     first = next((turn.ts for turn in fresh if turn.ts), "")
     month = (parse_moment(first, zone) if first else now).astimezone(zone).strftime("%Y-%m")
-    path = resources.find(conversation)
-    start = os.path.getsize(path) if path is not None else 0
-    resources.append(conversation, fresh, month)
-    path = resources.find(conversation) or ""
-    data = read_bytes(path)
+    staged = resources.stage(conversation, fresh, month)
     change, ts = new_change_id(), written_moment(now)
     detail = {"conversation": conversation, "turns": len(fresh), "first": fresh[0].turn, "last": fresh[-1].turn}
     entry = JournalEntry(change, ts, "import", actor=storage.actor, source=f"turn/{conversation}", detail=detail)
-    extra = {
-        "turns": {
-            "path": storage.vault.relative(path),
-            "start": start,
-            "end": len(data),
-            "hash": hashlib.sha256(data[start:]).hexdigest(),
-        }
-    }
-    # The turns themselves are the record of what was added: they are durable before this line says so.
+    extra = {"turns": staged.as_extra()}
     storage.history.append(ChangeRecord(change, ts, "import", journal=(to_record(entry),), extra=extra))
+    resources.append(staged)
     storage.journal.append([entry])
     storage.settle()
 
@@ -155,7 +143,7 @@ def take_back_turns(storage: Storage, turns: Mapping[str, Any]) -> list[str]:
         data = read_bytes(path)
     except OSError as error:
         raise CannotUndo(f"{turns.get('path')} is not there any more") from error
-    if hashlib.sha256(data[start:end]).hexdigest() != turns.get("hash"):
+    if bytes_digest(data[start:end]) != turns.get("hash"):
         raise CannotUndo(f"{turns.get('path')} has changed since; the turns cannot be told apart any more")
     rest = data[:start] + data[end:]
     with writing(path):

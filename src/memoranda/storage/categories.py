@@ -68,6 +68,9 @@ class CategoryReader:
 
     def remember(self, path: str, data: bytes) -> LoadedCategory:
         """Parse what a file holds, or is about to hold. Raises Conflict if it is not UTF-8."""
+        known = self._known.get(path)
+        if known is not None and known.data == data:
+            return known
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError as error:

@@ -45,7 +45,22 @@ class JsonLines:
 
     def append(self, records: Iterable[Record], *, sync: bool = True) -> None:
         """Add the records in one write; on failure the file is as before. Raises OSError."""
-        data = b"".join(encode_line(record) for record in records)
+        self.append_bytes(b"".join(encode_line(record) for record in records), sync=sync)
+
+    def mend(self) -> int:
+        """See that the file ends with a whole line; return its size after that, 0 if it is not there. Raises OSError."""
+        try:
+            descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0))
+        except FileNotFoundError:
+            return 0
+        try:
+            size = os.fstat(descriptor).st_size
+            return self._mend_tail(descriptor, size) if size else 0
+        finally:
+            os.close(descriptor)
+
+    def append_bytes(self, data: bytes, *, sync: bool = True) -> None:
+        """Add whole lines in one write; on failure the file is as before. Raises OSError."""
         if not data:
             return
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)

@@ -12,10 +12,11 @@ from contextlib import suppress
 
 from memoranda.core.editing import Edit, splice
 from memoranda.storage.categories import bytes_hash
-from memoranda.storage.files import TEMPORARY_PREFIX, read_bytes, sync_folder, writing
+from memoranda.storage.files import TEMPORARY_PREFIX, read_bytes, replace_file, sync_folder, writing
 from memoranda.storage.history import ChangeRecord, FileChange, History, TextEdit
 from memoranda.storage.install import install, uninstall
 from memoranda.storage.journal import Journal, change_of, from_record
+from memoranda.storage.resources import bytes_digest
 from memoranda.storage.vault import VaultFolder
 
 __all__ = ["apply_edits", "recover", "reversed_edits"]
@@ -35,7 +36,7 @@ def recover(vault: VaultFolder, history: History, journal: Journal) -> None:
     if any(change_of(entry.id) == record.id for entry in journal.read_backwards()):
         return
     applied = [_is_applied(vault, file) for file in record.files]
-    if record.files and not any(applied):
+    if not _has_turns(vault, record) or (record.files and not any(applied)):
         _clear_temporaries(vault, record)
         history.append(ChangeRecord(id=record.id, ts=record.ts, action=record.action, state="aborted"))
         return
@@ -44,6 +45,25 @@ def recover(vault: VaultFolder, history: History, journal: Journal) -> None:
             _finish(vault, file)
     _clear_temporaries(vault, record)
     journal.append(from_record(line) for line in record.journal)
+
+
+def _has_turns(vault: VaultFolder, record: ChangeRecord) -> bool:
+    """Whether the turns that the change adds are all there; a part of them is cut off again."""
+    turns = record.extra.get("turns")
+    if record.action != "import" or not isinstance(turns, dict):
+        return True
+    path = vault.path(str(turns.get("path", "")))
+    start, end = int(turns.get("start", 0)), int(turns.get("end", 0))
+    try:
+        data = read_bytes(path)
+    except FileNotFoundError:
+        return False
+    if bytes_digest(data[start:end]) == turns.get("hash"):
+        return True
+    if start < len(data) <= end:
+        with writing(path):
+            replace_file(path, data[:start])
+    return False
 
 
 def _content(vault: VaultFolder, file: FileChange) -> bytes | None:

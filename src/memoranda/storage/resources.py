@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -12,10 +13,10 @@ from memoranda.core.errors import OutsideVault
 from memoranda.core.model import Turn
 from memoranda.core.names import check_identifier, content_hash, is_category
 from memoranda.storage.files import Stamp, reading, writing
-from memoranda.storage.jsonlines import JsonLines, Record
+from memoranda.storage.jsonlines import JsonLines, Record, encode_line
 from memoranda.storage.vault import VaultFolder
 
-__all__ = ["ConversationFile", "Resources", "turn_from_record"]
+__all__ = ["ConversationFile", "Resources", "StagedTurns", "bytes_digest", "turn_from_record"]
 
 _FOLDER = "resources"
 _MONTH = re.compile(r"\d{4}-\d{2}")
@@ -30,6 +31,25 @@ class ConversationFile:
     relative: str
     path: str
     stamp: Stamp
+
+
+@dataclass(frozen=True, slots=True)
+class StagedTurns:
+    """Lines that are to stand from byte ``start`` of a file."""
+
+    relative: str
+    start: int
+    data: bytes
+
+    def as_extra(self) -> Record:
+        """What a write-ahead record says of them."""
+        end = self.start + len(self.data)
+        return {"path": self.relative, "start": self.start, "end": end, "hash": bytes_digest(self.data)}
+
+
+def bytes_digest(data: bytes) -> str:
+    """SHA-256 in hexadecimal, by which added turns are recognised."""
+    return hashlib.sha256(data).hexdigest()
 
 
 class Resources:
@@ -87,16 +107,28 @@ class Resources:
             return []
         return [turn for turn in self.read(path) if turn.conversation == conversation]
 
-    def append(self, conversation: str, turns: Iterable[Turn], month: str) -> None:
-        """Add turns to a conversation, durably; a new one goes into ``month`` (``2026-07``).
+    def stage(self, conversation: str, turns: Iterable[Turn], month: str) -> StagedTurns:
+        """Prepare turns to be added to a conversation; a new one goes into ``month`` (``2026-07``). Nothing is written.
+
+        Raises:
+            VaultUnreadable, OutsideVault.
+        """
+        path = self.find(conversation) or os.path.join(self._folder, month, _file_name(conversation))
+        relative = f"{_FOLDER}/{os.path.basename(os.path.dirname(path))}/{os.path.basename(path)}"
+        self._vault.check_inside(path, relative)
+        with writing(path):
+            start = JsonLines(path).mend()
+        return StagedTurns(relative, start, b"".join(encode_line(_to_record(turn)) for turn in turns))
+
+    def append(self, staged: StagedTurns) -> None:
+        """Write what was staged, durably.
 
         Raises:
             VaultFull, VaultReadOnly: nothing was written.
         """
-        path = self.find(conversation) or os.path.join(self._folder, month, _file_name(conversation))
-        self._vault.check_inside(path, f"{_FOLDER}/{month}")
+        path = self._vault.path(staged.relative)
         with writing(path):
-            JsonLines(path).append(_to_record(turn) for turn in turns)
+            JsonLines(path).append_bytes(staged.data)
 
     def blank(self, chosen: Callable[[Turn], bool]) -> list[str]:
         """Take the text out of the chosen turns, leaving a tombstone by id; returns their addresses.

@@ -12,7 +12,7 @@ import pytest
 from memoranda.adapters.importers.wikimem import read_wikimem
 from memoranda.core.errors import NotFound, UsageError
 from memoranda.core.model import Problem
-from memoranda.services.intake import ImportedItem
+from memoranda.services.intake import ForeignItem
 
 HANGZHOU = timezone(timedelta(hours=8))
 
@@ -24,9 +24,9 @@ def _make(root: Path, files: dict[str, str]) -> Path:
     return root
 
 
-def _split(found: Iterator[ImportedItem | Problem]) -> tuple[list[ImportedItem], list[Problem]]:
+def _split(found: Iterator[ForeignItem | Problem]) -> tuple[list[ForeignItem], list[Problem]]:
     every = list(found)
-    return [i for i in every if isinstance(i, ImportedItem)], [p for p in every if isinstance(p, Problem)]
+    return [i for i in every if isinstance(i, ForeignItem)], [p for p in every if isinstance(p, Problem)]
 
 
 WIKI = """# preferences
@@ -97,12 +97,12 @@ def test_layouts(tmp_path: Path, layout: str, diary: str) -> None:
 def test_of_wiki_duplicates_the_last_keeps_the_name(tmp_path: Path) -> None:
     text = "## a\n\none\n\n## a-2\n\ntwo\n\n## A\n\nthree\n\n## b\n\nsame\n\n## a\n\nfour\n\n## b\n\nsame\n"
     items, problems = _split(read_wikimem(str(_make(tmp_path, {"wiki/x.md": text}))))
-    assert [(i.name, i.text, i.duplicate) for i in items] == [
-        ("a-3", "one", True),
-        ("a-2", "two", False),
-        ("A-4", "three", True),
-        ("a", "four", False),
-        ("b", "same", False),
+    assert [(i.name, i.text) for i in items] == [
+        ("a-3", "one"),
+        ("a-2", "two"),
+        ("A-4", "three"),
+        ("a", "four"),
+        ("b", "same"),
     ]
     assert [(p.line, p.kind) for p in problems] == [(1, "duplicate"), (9, "duplicate"), (13, "duplicate")]
 

@@ -80,9 +80,7 @@ class TestHeadings:
     def test_atx(self, line: str, level: int, text: str) -> None:
         assert headings(line) == headings(line + "\n") == [(1, level, text)]
 
-    @pytest.mark.parametrize(
-        "line", ["####### a", "#a", "\\# a", "    # a", "\t# a", "#\u00a0a", "\u3000# a"]
-    )
+    @pytest.mark.parametrize("line", ["####### a", "#a", "\\# a", "    # a", "\t# a", "#\u00a0a", "\u3000# a"])
     def test_not_atx(self, line: str) -> None:
         assert headings(line) == []
 
@@ -108,6 +106,7 @@ class TestHeadings:
         assert headings("[a]: /u v w\n---\n") == [(1, 2, "[a]: /u v w")]
         assert headings("[[a]]: /u\n---\n") == [(1, 2, "[[a]]: /u")]
         assert headings("[ ]: /u\n---\n") == [(1, 2, "[ ]: /u")]
+        assert headings("[a]: u)\n---\n") == [(1, 2, "[a]: u)")]
         assert headings("[a]: (u\n---\n") == [(1, 2, "[a]: (u")]
 
     @pytest.mark.parametrize(
@@ -257,9 +256,7 @@ class TestOtherBlocks:
         "text", ["```\na\n\n", "~~~", "<!-- a\n\nb\n", "<script>\n", "<?a\n", "<!A\n", "<![CDATA[ ]]"]
     )
     def test_what_the_end_cuts_short_is_not_closed(self, text: str) -> None:
-        assert scan("p\n\n" + text)[-1] == Block(
-            scan(text)[0].kind, 3, 3 + len(text), 3, content=3, closed=False
-        )
+        assert scan("p\n\n" + text)[-1] == Block(scan(text)[0].kind, 3, 3 + len(text), 3, content=3, closed=False)
 
     @pytest.mark.parametrize(
         "text",

@@ -83,10 +83,7 @@ def expected(text: str) -> list[Shape]:
 
 def scanned(text: str) -> list[Shape]:
     starts = [start for start, _, _ in lines(text)]
-    return [
-        (b.kind, b.line, 0 if b.kind in CONTAINERS else bisect_left(starts, b.end), b.level)
-        for b in scan(text)
-    ]
+    return [(b.kind, b.line, 0 if b.kind in CONTAINERS else bisect_left(starts, b.end), b.level) for b in scan(text)]
 
 
 INDENTED_QUOTE_MARK = re.compile(r"^(?: {4}| {0,3}\t)[ \t]*>", re.MULTILINE)
@@ -110,9 +107,7 @@ def is_lazily_indented(text: str) -> bool:
 
 
 def documents(fragments: list[str]) -> st.SearchStrategy[str]:
-    return st.lists(st.sampled_from(fragments), min_size=1, max_size=9).map(
-        lambda parts: "\n".join(parts) + "\n"
-    )
+    return st.lists(st.sampled_from(fragments), min_size=1, max_size=9).map(lambda parts: "\n".join(parts) + "\n")
 
 
 @given(documents(INTERRUPTING + WEAK))

@@ -83,11 +83,12 @@ def test_line_endings_are_kept() -> None:
 @pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
 def test_a_last_line_without_ending_gets_one_when_lines_follow(ending: str) -> None:
     base = f"a{ending}"
-    assert (
-        merge(base, f"a{ending}ours{ending}", f"a{ending}theirs").text
-        == f"a{ending}theirs{ending}ours{ending}"
-    )
+    assert merge(base, f"a{ending}ours{ending}", f"a{ending}theirs").text == f"a{ending}theirs{ending}ours{ending}"
     assert merge(base, f"a{ending}ours", f"a{ending}theirs").text == f"a{ending}theirs{ending}ours"
+
+
+def test_two_lines_never_melt_into_one() -> None:
+    assert merge("c\n", "\n", "a\rc\n") == Merge("a\r\r", False)
 
 
 def test_no_change_of_a_text_without_final_ending() -> None:

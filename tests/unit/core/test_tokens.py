@@ -9,17 +9,15 @@ from memoranda.core.tokens import estimate_tokens
 ENGLISH = (
     "Caroline told me that she wants to paint more often this summer, because it calms her down after work. "
     "She bought a small easel in June and keeps it beside the kitchen window, where the light is best. "
-    "Last week she finished a picture of the harbour; her brother liked it so much that he hung it up in his office."
+    "Last week she finished a picture of the harbour; her brother liked it so much "
+    "that he hung it up in his office."
 )
 CHINESE = (
     "她说今年夏天想多画画，因为下班以后画画能让她平静下来。六月她买了一个小画架，放在厨房的窗边，那里的光线最好。"
     "上个星期她画完了一幅港口的画，弟弟非常喜欢，把它挂在了自己的办公室里。"
 )
 JAPANESE = "彼女は今年の夏、もっと絵を描きたいと言っていました。仕事のあとに描くと落ち着くからです。"
-KOREAN = (
-    "그녀는 올여름에 그림을 더 많이 그리고 싶다고 말했습니다. "
-    "퇴근 후에 그림을 그리면 마음이 편해지기 때문입니다."
-)
+KOREAN = "그녀는 올여름에 그림을 더 많이 그리고 싶다고 말했습니다. 퇴근 후에 그림을 그리면 마음이 편해지기 때문입니다."
 RUSSIAN = "Она сказала, что этим летом хочет рисовать чаще, потому что после работы это её успокаивает."
 PROGRAM = (
     "def total(prices: list[float], tax: float = 0.2) -> float:\n"
@@ -30,9 +28,7 @@ PROGRAM = (
     "    return round(result, 2)\n"
 )
 ADDRESS = "https://example.org/wiki/Ocean_view/4711?ref=home&utm_source=newsletter#section-3"
-METADATA = (
-    "<!-- memoranda: owner=user:lin | source=conv_20260710#4 | ts=2026-07-10T03:00:00Z | type=profile -->"
-)
+METADATA = "<!-- memoranda: owner=user:lin | source=conv_20260710#4 | ts=2026-07-10T03:00:00Z | type=profile -->"
 
 
 # The counts of two public vocabularies of 200,000 and 129,000 entries, the smaller and the larger.

@@ -24,7 +24,7 @@ from memoranda.core.items import Category, Section, parse
 from memoranda.core.metadata import Metadata
 from memoranda.core.model import Problem
 from memoranda.core.names import check_category, check_item_name, clean_name, name_key
-from memoranda.services.intake import ImportedItem
+from memoranda.services.intake import ForeignItem
 
 __all__ = ["read_wikimem"]
 
@@ -130,13 +130,13 @@ def _headings(category: Category) -> list[tuple[Section, str]]:
     return [(section, section.name.strip()) for section in category.sections if section.form == "section"]
 
 
-def _wiki_entries(category: Category, where: str, path: str) -> Iterator[ImportedItem | Problem]:
+def _wiki_entries(category: Category, where: str, path: str) -> Iterator[ForeignItem | Problem]:
     entries = [(section, heading, _legal_name(heading)) for section, heading in _headings(category)]
     last = {name_key(name): section for section, _, name in entries if name is not None}
     names = _Names([name for _, _, name in entries if name is not None])
     for section, heading, name in entries:
         if name is None:
-            yield ImportedItem(where, None, section.text, section.metadata, path, section.line)
+            yield ForeignItem(where, None, section.text, section.metadata, path, section.line)
             continue
         if name != clean_name(heading):
             yield Problem(
@@ -144,7 +144,7 @@ def _wiki_entries(category: Category, where: str, path: str) -> Iterator[Importe
             )
         shown = last[name_key(name)]
         if shown is section:
-            yield ImportedItem(where, name, section.text, section.metadata, path, section.line)
+            yield ForeignItem(where, name, section.text, section.metadata, path, section.line)
             continue
         message = f"{heading!r} stands again in line {shown.line}, which is the one that counts"
         if shown.text == section.text:
@@ -154,12 +154,12 @@ def _wiki_entries(category: Category, where: str, path: str) -> Iterator[Importe
             continue
         other = names.free(name)
         yield Problem(path, section.line, "duplicate", f"{message}; this one is imported as {other!r}")
-        yield ImportedItem(where, other, section.text, section.metadata, path, section.line, duplicate=True)
+        yield ForeignItem(where, other, section.text, section.metadata, path, section.line)
 
 
 def _diary_entries(
     category: Category, where: str, path: str, day: date, zone: tzinfo
-) -> Iterator[ImportedItem | Problem]:
+) -> Iterator[ForeignItem | Problem]:
     moments = [(section, *_moment(day, heading, zone)) for section, heading in _headings(category)]
     names = _Names([name for _, name, _ in moments])
     seen: set[str] = set()
@@ -172,7 +172,7 @@ def _diary_entries(
         metadata: Metadata = section.metadata
         if not metadata.ts:
             metadata = metadata.with_values(ts=ts)
-        yield ImportedItem(where, name, section.text, metadata, path, section.line)
+        yield ForeignItem(where, name, section.text, metadata, path, section.line)
 
 
 def _read_file(full: str, path: str, root: str) -> str | Problem:
@@ -218,7 +218,7 @@ def _markdown_files(root: str) -> Iterator[str | Problem]:
         yield Problem(shown, 0, "unreadable", f"could not be read ({error.strerror})")
 
 
-def _entries(text: str, path: str, in_diary: bool, zone: tzinfo) -> Iterator[ImportedItem | Problem]:
+def _entries(text: str, path: str, in_diary: bool, zone: tzinfo) -> Iterator[ForeignItem | Problem]:
     parts = path.split("/")
     if parts[-1] == _INDEX and _pattern(_GENERATED).search(text):
         yield Problem(path, 0, "skipped", "a generated index, not memory: left out")
@@ -249,7 +249,7 @@ def _entries(text: str, path: str, in_diary: bool, zone: tzinfo) -> Iterator[Imp
     yield from _wiki_entries(category, where, path)
 
 
-def read_wikimem(path: str, zone: tzinfo = UTC) -> Iterator[ImportedItem | Problem]:
+def read_wikimem(path: str, zone: tzinfo = UTC) -> Iterator[ForeignItem | Problem]:
     """Read a wikimem folder (or one of its files). The source is only read, links out of it are not followed.
 
     ``zone`` is the one whose wall clock the diary's headings show; it serves

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["commands"]
 
 _QUESTIONS = 3
-_HITS = 3
+_HITS = 2
 
 
 def commands() -> dict[str, Command]:

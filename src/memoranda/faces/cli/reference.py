@@ -15,8 +15,9 @@ _OPENING = """\
 
 <!-- Written by `python -m memoranda.faces.cli.reference > docs/cli.md`; a test holds it to the program. -->
 
-`memoranda [-C DIR] COMMAND ...` works on one vault: the folder given with `-C DIR` (before or after the
-command), else the one that `MEMORANDA_VAULT` names, else `~/memoranda`. `remember` and `import` make a vault
+`memoranda [-C DIR] COMMAND ...` works on one vault: the folder given with `-C DIR` or `--vault DIR` (before or
+after the command), else the one that `MEMORANDA_VAULT` names, else `~/memoranda`. After a command `-h` or
+`--help` shows its use. `remember` and `import` make a vault
 that is not there yet and name it; every other command then ends with exit code 4.
 
 Results go to stdout, everything said about them to stderr. Output is UTF-8 whatever the locale. Colour is
