@@ -71,7 +71,8 @@ def start(*arguments: str) -> Child:
         [sys.executable, "-m", "memoranda_bench.writers", *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        bufsize=-1,
+        # The child finds the packages where this process found them.
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )
     return Child(process)
 

@@ -193,7 +193,7 @@ def _pieces(token: str) -> Iterator[tuple[str, str]]:
             yield "clustered", clustered
         else:
             yield "emoji", emoji
-        if between := between.lstrip("-@'’&_:,").rstrip(_EDGES):
+        if between := between.lstrip("-@'&_:,+#").rstrip(_EDGES):
             yield "word", between
 
 
@@ -222,6 +222,8 @@ _PLAIN_PLURAL = "^[A-Z]{2,20}s$"
 def _word(token: str) -> list[tuple[str, str, TermKind]]:
     """The terms of a word or an identifier: the whole first, then its parts."""
     written, folded = token, _fold(token)
+    if not any(map(str.isalnum, folded)):
+        return []  # marks and signs that were cut off from their letter
     if "'" in folded:
         if is_stop_word(folded):
             return [(folded, folded, "word")]

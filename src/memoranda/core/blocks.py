@@ -13,7 +13,7 @@ __all__ = ["BLOCK_ID", "comment_in", "parse_blocks", "read_metadata"]
 
 #: What may stand behind a ``^``: no brackets, for ``^[...]`` is a footnote.
 BLOCK_ID = re.compile(r"[^\s\[\]|#^\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
-_ID_AT_END = re.compile(rf"(?:(?<![^\r\n])|[ \t]+)\^({BLOCK_ID.pattern})[ \t]*(?=[\r\n]*\Z)")
+_ID_TO_THE_END = re.compile(rf"\^({BLOCK_ID.pattern})[ \t]*\Z")
 _LINE_END = "\r\n"
 
 
@@ -113,12 +113,15 @@ def _id_in(text: str, start: int, end: int) -> tuple[int, int] | None:
         end -= 1
     line = max(text.rfind("\n", start, end), text.rfind("\r", start, end), start - 1) + 1
     caret = text.rfind("^", line, end)
-    if caret < 0:
+    found = _ID_TO_THE_END.match(text, caret, end) if caret >= 0 else None
+    if found is None or (caret > line and text[caret - 1] not in " \t"):
         return None
-    found = _ID_AT_END.search(text, line, end)
-    if found is None or not text[start : found.start()].strip(" \t\r\n"):
+    first = caret
+    while first > line and text[first - 1] in " \t":
+        first -= 1
+    if not text[start:first].strip(" \t\r\n"):
         return None  # an id alone names nothing
-    return found.start(), found.end(1)
+    return first, found.end(1)
 
 
 def _read_paragraph(text: str, block: Block) -> _Found:

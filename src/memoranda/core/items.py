@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 
 from memoranda.core.blocks import comment_in, parse_blocks, read_metadata
-from memoranda.core.frontmatter import check_front_matter
 from memoranda.core.markdown import Block, lines, scan
 from memoranda.core.metadata import EMPTY_METADATA, parse_comment
 from memoranda.core.sections import Category, Naming, Section, body_of
@@ -40,6 +39,8 @@ def parse(text: str) -> Category:
     else:
         sections = parse_blocks(text, blocks, naming, problems)
     if blocks and blocks[0].kind == "front-matter":
+        from memoranda.core.frontmatter import check_front_matter
+
         problems.extend((line, "front-matter", message) for line, message in check_front_matter(text))
     problems.extend((line, "merge-marker", message) for line, message in merge_markers(text, blocks))
     open_at = None

@@ -9,7 +9,7 @@ __all__ = ["QUERIES", "demo_files", "demo_turns"]
 
 #: Questions that the demo's memory answers: in Chinese, in English, and across both by an identifier.
 QUERIES = (
-    "出去吃饭点菜要避开什么？",
+    "我对什么过敏，出去吃饭要先问什么？",
     "How do I get to Marta's studio?",
     "DEC-0012 为什么不用 Redis",
 )

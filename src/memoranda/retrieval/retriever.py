@@ -161,7 +161,7 @@ class Retriever:
             name = f"{'grep' if exact else 'keyword'} over {level}s"
             found += asked.stage(name, partial(self._found, asked, view, level, late, exact), [])
         if late.missed:
-            asked.unavailable.append("ranking: out of time, only the most telling words were asked for")
+            asked.unavailable.append("ranking: out of time, not everything was looked at")
         best = merge(found, asked.k, self._parameters.outdated_share)
         return asked.stage("links", lambda: expand(best, view, asked.k, self._parameters), best)
 

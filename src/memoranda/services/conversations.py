@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC
 from typing import Any
 
@@ -13,7 +13,7 @@ from memoranda.core.names import normalize_newlines
 from memoranda.retrieval.rendering import strip_injected
 from memoranda.services.redaction import redact
 from memoranda.storage.clock import parse_moment, written_moment
-from memoranda.storage.files import read_bytes, replace_file, writing
+from memoranda.storage.files import read_bytes, remove_file, replace_file, writing
 from memoranda.storage.history import ChangeRecord
 from memoranda.storage.journal import new_change_id, to_record
 from memoranda.storage.resources import Resources, bytes_digest, turn_from_record
@@ -41,6 +41,9 @@ def import_turns(
             problems.append(turn)
             continue
         clean, found = _clean(turn)
+        if isinstance(clean, Problem):
+            problems.append(replace(clean, line=number))
+            continue
         for redaction in found:
             redactions[redaction.kind] = redactions.get(redaction.kind, 0) + redaction.count
         groups.setdefault(clean.conversation, []).append(clean)
@@ -84,10 +87,37 @@ def _turn(record: Turn | Problem | Mapping[str, Any], number: int) -> Turn | Pro
     return turn
 
 
-def _clean(turn: Turn) -> tuple[Turn, tuple[Redaction, ...]]:
+def _clean(turn: Turn) -> tuple[Turn | Problem, list[Redaction]]:
     """The turn as it may be kept: no secrets, and nothing that was only recalled into it."""
-    text, redactions = redact(strip_injected(normalize_newlines(turn.text)))
-    return Turn(turn.conversation, turn.turn, text, turn.ts, turn.speaker, turn.role, turn.extra), redactions
+    for what, identifier in (("conversation", turn.conversation), ("turn", turn.turn)):
+        if redact(identifier)[1]:
+            return Problem("turns", 0, "turn", f"the id of the {what} holds a secret; give it another id"), []
+    redactions: list[Redaction] = []
+
+    def clean(value: Any) -> Any:
+        if isinstance(value, str):
+            text, found = redact(value)
+            redactions.extend(found)
+            return text
+        if isinstance(value, Mapping):
+            # A key may be what announces the secret: {"password": "..."}.
+            return {clean(key): _announced(key, clean(one), redactions) for key, one in value.items()}
+        return [clean(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+    text = clean(strip_injected(normalize_newlines(turn.text)))
+    kept = Turn(turn.conversation, turn.turn, text, turn.ts, clean(turn.speaker), clean(turn.role), clean(turn.extra))
+    return kept, redactions
+
+
+def _announced(key: Any, value: Any, redactions: list[Redaction]) -> Any:
+    """A value whose key names a secret, replaced if it is one."""
+    if not (isinstance(key, str) and isinstance(value, str)) or "\n" in value:
+        return value
+    found = redact(f"{key}={value}")
+    if not found[1] or not found[0].startswith(f"{key}="):
+        return value
+    redactions.extend(found[1])
+    return found[0].removeprefix(f"{key}=")
 
 
 def _import_conversation(
@@ -134,21 +164,40 @@ def take_back_turns(storage: Storage, turns: Mapping[str, Any]) -> list[str]:
     """Remove the bytes that an import added, if they are still there. Needs the lock.
 
     Raises:
-        CannotUndo: the file has changed in that place since.
+        CannotUndo: they have changed since.
+        VaultReadOnly, VaultFull: nothing was removed.
     """
-    path = storage.vault.path(str(turns.get("path", "")))
-    storage.vault.check_inside(path, str(turns.get("path", "")))
+    relative = str(turns.get("path", ""))
+    path = storage.vault.path(relative)
+    storage.vault.check_inside(path, relative)
     start, end = int(turns.get("start", 0)), int(turns.get("end", 0))
     try:
         data = read_bytes(path)
+    except FileNotFoundError:
+        data = b""
     except OSError as error:
-        raise CannotUndo(f"{turns.get('path')} is not there any more") from error
-    if bytes_digest(data[start:end]) != turns.get("hash"):
-        raise CannotUndo(f"{turns.get('path')} has changed since; the turns cannot be told apart any more")
-    rest = data[:start] + data[end:]
+        raise CannotUndo(f"{relative} cannot be read any more ({error.strerror})") from error
+    if len(data) <= start:
+        # An undo that a crash cut short had come this far.
+        return [f"the turns of {relative} are gone already"]
+    at = _where(data, start, end - start, str(turns.get("hash", "")))
+    if at is None:
+        raise CannotUndo(f"{relative} has changed since; the turns cannot be told apart any more")
+    taken, rest = data[at : at + end - start], data[:at] + data[at + end - start :]
     with writing(path):
         if rest:
             replace_file(path, rest)
         else:
-            os.unlink(path)
-    return [f"took back {data[start:end].count(10)} turns of {turns.get('path')}"]
+            remove_file(path)
+    return [f"took back {taken.count(b'\n')} turns of {relative}"]
+
+
+def _where(data: bytes, start: int, length: int, digest: str) -> int | None:
+    """Where the lines stand that were added at ``start``: there, or further up since others before them went."""
+    while start >= 0:
+        if bytes_digest(data[start : start + length]) == digest:
+            return start
+        if start == 0:
+            break
+        start = data.rfind(b"\n", 0, start - 1) + 1
+    return None

@@ -9,7 +9,7 @@ from memoranda.core.errors import Conflict, UsageError
 from memoranda.core.metadata import EMPTY_METADATA, Metadata
 from memoranda.core.model import Imported, Problem, Redaction
 from memoranda.services.conversations import Progress
-from memoranda.services.remember import remember
+from memoranda.services.remember import field_value, remember
 from memoranda.services.writer import Writer
 
 __all__ = ["ForeignItem", "import_items"]
@@ -35,7 +35,7 @@ def import_items(
     All of it is one change, which one ``undo`` takes back. Raises VaultFull,
     VaultReadOnly, Conflict: nothing was written.
     """
-    counts = {"added": 0, "unchanged": 0}
+    counts = {"added": 0, "unchanged": 0, "skipped": 0}
     problems: list[Problem] = []
     redactions: dict[str, int] = {}
     number = 0
@@ -43,15 +43,20 @@ def import_items(
         for number, item in enumerate(items, 1):
             if isinstance(item, Problem):
                 problems.append(item)
+                counts["skipped"] += 1
                 continue
             address = item.category if item.name is None else f"{item.category}:{item.name}"
-            fields: dict[str, str | None] = dict(item.metadata.pairs)
+            fields, faults = _fields(writer, item)
+            problems += faults
             fields.setdefault("trust", "untrusted")
             fields.setdefault("actor", f"import:{origin}")
             try:
-                written = remember(writer, address, item.text, on_exists="rename", fields=fields, dated=False)
+                written = remember(
+                    writer, address, item.text, on_exists="rename", fields=fields, dated=False, linked=False
+                )
             except (UsageError, Conflict) as error:
                 problems.append(Problem(item.path, item.line, "import", str(error)))
+                counts["skipped"] += 1
                 continue
             counts["added" if written.status == "added" else "unchanged"] += 1
             for redaction in written.redactions:
@@ -60,7 +65,19 @@ def import_items(
                 progress(number, None)
     return Imported(
         **counts,
-        skipped=len(problems),
         problems=tuple(problems),
         redactions=tuple(Redaction(kind, count) for kind, count in redactions.items()),
     )
+
+
+def _fields(writer: Writer, item: ForeignItem) -> tuple[dict[str, str], list[Problem]]:
+    """The item's metadata without what cannot be kept: a bad date costs the date, not the item."""
+    fields: dict[str, str] = {}
+    faults: list[Problem] = []
+    for key, value in item.metadata.pairs:
+        try:
+            if value.strip():
+                fields[key] = field_value(key, value.strip(), writer.storage.clock.zone())
+        except UsageError as error:
+            faults.append(Problem(item.path, item.line, "metadata", f"{key} is left out: {error}"))
+    return fields, faults

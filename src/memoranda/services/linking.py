@@ -1,31 +1,69 @@
-"""Finding and rewriting the wiki-links that point at an item, wherever they stand."""
+"""Finding and rewriting what points at an item, wherever it stands: wiki-links, and references in metadata."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 
 from memoranda.core.addresses import SHARED, Address, Scope
-from memoranda.core.errors import Conflict, VaultUnreadable
+from memoranda.core.errors import BadText, Conflict, UsageError, VaultUnreadable
+from memoranda.core.items import parse
 from memoranda.core.links import Link, find_links, retarget
+from memoranda.core.metadata import Metadata, format_comment
 from memoranda.core.names import name_key
+from memoranda.core.sections import Section
 from memoranda.storage.history import ItemChange, ItemState
-from memoranda.storage.snapshot import FoundFile, scan
+from memoranda.storage.snapshot import scan
 from memoranda.storage.store import Storage
 from memoranda.storage.transaction import OpenCategory, Transaction
 
-__all__ = ["files_with_links", "points_at", "removed_links", "renamed_links", "retarget_links", "rewrite_links"]
+__all__ = ["Forget", "Retarget", "points_at", "reference_link", "retarget_links", "rewrite_pointers"]
 
 Choose = Callable[[Link], bool]
 
+#: Metadata that names another item.
+REFERENCES = ("supersedes", "superseded_by", "source")
+#: What is left of a link without which there would be no item at all.
+_LEFT_BEHIND = "…"
+_REFERENCE = re.compile(r"\s*!?(?:\[\[)?([^\[\]|]*)(?:\|[^\]]*)?(?:\]\])?\s*")
 
-def files_with_links(storage: Storage) -> Iterator[FoundFile]:
-    """The category files that hold any link at all."""
-    for found in scan(storage.vault).files.values():
-        with suppress(Conflict, VaultUnreadable):
-            loaded = storage.reader.read(found.path)
-            if loaded is not None and b"[[" in loaded.data:
-                yield found
+
+@dataclass(frozen=True, slots=True)
+class Retarget:
+    """Pointers that follow an item to its new name; all else that was written stays."""
+
+    new: Address
+
+    def texts(self, text: str, choose: Choose) -> Iterator[str]:
+        """The text as it is to be."""
+        bare = (self.new.name or "").removeprefix("^")
+
+        def target(link: Link) -> str | None:
+            mark = "^" if link.item is not None and link.item.startswith("^") else ""
+            return f"{link.category}:{mark}{bare}" if choose(link) else None
+
+        yield retarget(text, target)
+
+    def metadata(self, metadata: Metadata, key: str) -> Metadata:
+        """The metadata whose ``key`` pointed at the item."""
+        return metadata.with_values(**{key: str(self.new)})
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Pointers that go with their item: links are replaced by what they showed."""
+
+    def texts(self, text: str, choose: Choose) -> Iterator[str]:
+        """The text as it is to be, and how else if items would vanish with their only link."""
+        yield _without_links(text, choose, "")
+        yield _without_links(text, choose, _LEFT_BEHIND)
+
+    def metadata(self, metadata: Metadata, key: str) -> Metadata:
+        """The metadata without ``key``."""
+        return metadata.with_values(**{key: None})
 
 
 def points_at(link: Link, scope: Scope, category: str, target: Address, shadowed: Callable[[Scope], bool]) -> bool:
@@ -36,74 +74,150 @@ def points_at(link: Link, scope: Scope, category: str, target: Address, shadowed
     """
     if link.item is None or name_key(link.item.removeprefix("^")) != name_key((target.name or "").removeprefix("^")):
         return False
-    named = link.category or (scope.prefix + category)
+    named = name_key(link.category or (scope.prefix + category))
     full = name_key(target.scope.prefix + target.category)
-    if name_key(named) == full:
+    if named.startswith("shared/"):
+        return target.scope == SHARED and named.removeprefix("shared/") == full
+    if named == full:
         return target.scope != SHARED or scope == SHARED or not link.category or not shadowed(scope)
-    return name_key(scope.prefix + named) == full
+    return name_key(scope.prefix) + named == full
 
 
-def rewrite_links(
-    transaction: Transaction, storage: Storage, target: Address, rewrite: Callable[[str, Choose], str]
+def reference_link(reference: str) -> Link | None:
+    """A reference in metadata (an address, a link, or a name in the same category) read as a link."""
+    found = _REFERENCE.fullmatch(reference)
+    target = (found.group(1) if found else reference).strip()
+    category, *name = re.split("[:：#]", target, maxsplit=1)
+    if not name:
+        category, name = "", [category]
+    return Link(target, category.strip(), name[0].strip(), None, 0, 0) if name[0].strip() else None
+
+
+def rewrite_pointers(
+    transaction: Transaction, storage: Storage, pending: Iterable[Address], target: Address, how: Retarget | Forget
 ) -> list[str]:
-    """Rewrite every link that means ``target``; returns the addresses of the items that changed.
+    """Rewrite every link and reference that means ``target``; returns the addresses of the items that changed.
 
-    ``rewrite`` is given a file's text and what chooses the links to rewrite.
+    ``pending`` are the categories that the transaction may have changed already.
+
+    Raises:
+        BadText: in some file the rewritten links would change what counts as an item.
     """
     changed: list[str] = []
 
     def shadowed(scope: Scope) -> bool:
-        return transaction.open(Address(scope, target.category), target.name).get(target.name or "") is not None
+        with suppress(Conflict, UsageError):
+            return transaction.open(Address(scope, target.category), target.name).get(target.name or "") is not None
+        return False
 
-    for found in files_with_links(storage):
-        opened = transaction.open_path(found.address, found.relative, found.path)
-        scope, category = found.address.scope, found.address.category
+    for opened in _pointing_files(transaction, storage, pending, target):
+        scope, category = opened.address.scope, opened.address.category
 
         def choose(link: Link, scope: Scope = scope, category: str = category) -> bool:
             return points_at(link, scope, category, target, shadowed)
 
-        text = opened.text()
-        if (result := rewrite(text, choose)) != text:
-            changed += _rewrite(opened, result)
-    return changed
+        changed += _rewrite_links(opened, how.texts(opened.text(), choose))
+        changed += _rewrite_references(opened, choose, how)
+    return list(dict.fromkeys(changed))
 
 
-def renamed_links(new_name: str) -> Callable[[str, Choose], str]:
-    """Links that keep all but the item's name."""
+def retarget_links(opened: OpenCategory, moved: Callable[[Section, Link], str | None]) -> list[ItemChange]:
+    """Lead links in a file's items elsewhere; ``moved`` gives the new target, or ``None`` to leave a link.
 
-    def rewrite(text: str, choose: Choose) -> str:
-        return retarget(text, lambda link: f"{link.category}:{new_name}" if choose(link) else None)
+    Raises BadText: what counts as an item would change.
+    """
+    category = parse(opened.text())
+    sections = {section.start: section for section in category.sections}
+    pieces, at = [], 0
+    for piece in category.slices():
+        section = sections.get(at)
+        at += len(piece)
+        if section is not None and "[[" in piece:
+            piece = retarget(piece, partial(moved, section))
+        pieces.append(piece)
+    before = len(opened.changes)
+    _rewrite_links(opened, iter(["".join(pieces)]))
+    return opened.changes[before:]
 
-    return rewrite
+
+def _pointing_files(
+    transaction: Transaction, storage: Storage, pending: Iterable[Address], target: Address
+) -> Iterator[OpenCategory]:
+    """The category files that may point at ``target``, those only pending included."""
+    seen: set[str] = set()
+    for found in scan(storage.vault).files.values():
+        with suppress(Conflict, VaultUnreadable):
+            loaded = storage.reader.read(found.path)
+            if loaded is not None and _may_mention(loaded.category.text, target):
+                seen.add(found.relative)
+                yield transaction.open_path(found.address, found.relative, found.path)
+    for address in pending:
+        opened = transaction.open(address)
+        if opened.relative not in seen:
+            seen.add(opened.relative)
+            yield opened
 
 
-def retarget_links(text: str, targets: dict[str, str]) -> str:
-    """The text with links to some targets led to others."""
-    return retarget(text, lambda link: targets.get(link.target))
+def _may_mention(text: str, target: Address) -> bool:
+    """Whether the first word of the name stands in the text at all: a cheap test that most files fail."""
+    word = name_key((target.name or "").removeprefix("^")).partition(" ")[0]
+    if text.isascii():
+        return word.isascii() and word in text.casefold()
+    import unicodedata
+
+    return word in unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
 
 
-def removed_links(text: str, choose: Choose) -> str:
-    """Links replaced by what they showed; nothing where they showed only the name."""
+def _without_links(text: str, choose: Choose, otherwise: str) -> str:
     pieces, done = [], 0
     for link in find_links(text):
         if choose(link):
             start = link.start - 1 if text[link.start - 1 : link.start] == "!" else link.start
-            pieces += [text[done:start], link.shown or ""]
+            pieces += [text[done:start], link.shown or otherwise]
             done = link.end
     return "".join([*pieces, text[done:]])
 
 
-def _rewrite(opened: OpenCategory, text: str) -> list[str]:
-    from memoranda.core.items import parse
-    from memoranda.core.metadata import format_comment
+def _rewrite_links(opened: OpenCategory, texts: Iterator[str]) -> list[str]:
+    """Put the first text in place that has the same items in the same order."""
+    old = opened.text()
+    if "[[" not in old:
+        return []
+    before: Sequence[Section] | None = None
+    for text in texts:
+        if text == old:
+            return []
+        before = before or parse(old).sections
+        after = parse(text).sections
+        if len(before) != len(after):
+            continue
+        changes = [
+            ItemChange(opened.relative, _state(one), _state(other))
+            for one, other in zip(before, after, strict=True)
+            if (one.text, one.address_name) != (other.text, other.address_name)
+        ]
+        # A change outside every item is one too.
+        opened.put_text(text, changes or [ItemChange(opened.relative, None, None)])
+        return [str(opened.address.named(change.after.name)) for change in changes if change.after is not None]
+    raise BadText(f"the links in {opened.relative} cannot be rewritten without changing what counts as an item")
 
-    before, after = parse(opened.text()), parse(text)
-    changes = []
-    for old, new in zip(before.sections, after.sections, strict=True):
-        if old.text != new.text:
-            states = [
-                ItemState(s.address_name, s.text, format_comment(s.metadata) if s.metadata else "") for s in (old, new)
-            ]
-            changes.append(ItemChange(opened.relative, states[0], states[1]))
-    opened.put_text(text, changes)
-    return [str(opened.address.named(change.after.name)) for change in changes if change.after is not None]
+
+def _rewrite_references(opened: OpenCategory, choose: Choose, how: Retarget | Forget) -> list[str]:
+    changed = []
+    for section in parse(opened.text()).sections if opened.changes else opened.category.sections:
+        metadata = section.metadata
+        for key in REFERENCES:
+            value = metadata.get(key)
+            if not value or (key == "source" and ":" not in value and "：" not in value):
+                continue
+            link = reference_link(value)
+            if link is not None and choose(link):
+                metadata = how.metadata(metadata, key)
+        if metadata != section.metadata:
+            changed.append(str(opened.address.named(opened.set_metadata(section.address_name, metadata).name)))
+    return changed
+
+
+def _state(section: Section) -> ItemState:
+    comment = format_comment(section.metadata) if section.metadata else ""
+    return ItemState(section.address_name, section.text, comment)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from datetime import timedelta, tzinfo
 from typing import Literal, get_args
 
 from memoranda.core.addresses import Address, parse_address
+from memoranda.core.bodies import read_body
 from memoranda.core.editing import CurrentItem
 from memoranda.core.errors import BadText, ChangedUnderneath, NameTaken, NotFound, UsageError
 from memoranda.core.links import find_links, format_link
@@ -13,13 +16,13 @@ from memoranda.core.metadata import EMPTY_METADATA, Metadata
 from memoranda.core.model import Redaction, Written
 from memoranda.core.names import check_item_name, made_name, name_key, normalize_newlines
 from memoranda.retrieval.rendering import strip_injected
-from memoranda.services.linking import renamed_links, rewrite_links
+from memoranda.services.linking import Retarget, rewrite_pointers
 from memoranda.services.redaction import redact
 from memoranda.services.writer import Writer
 from memoranda.storage.clock import parse_moment, written_moment
 from memoranda.storage.transaction import OpenCategory, Transaction
 
-__all__ = ["OnExists", "remember", "rename", "revise"]
+__all__ = ["OnExists", "field_value", "remember", "rename", "revise"]
 
 OnExists = Literal["conflict", "revise", "append", "rename"]
 _MOMENTS = ("ts", "valid_from", "valid_to")
@@ -31,10 +34,15 @@ def remember(
     text: str,
     *,
     on_exists: OnExists = "conflict",
-    fields: dict[str, str | None],
+    fields: Mapping[str, object],
     dated: bool = True,
+    linked: bool = True,
 ) -> Written:
-    """Add an item; see :meth:`memoranda.Vault.remember`. ``dated`` gives one without ``ts`` the present moment."""
+    """Add an item; see :meth:`memoranda.Vault.remember`.
+
+    ``dated`` gives one without ``ts`` the present moment. Unless ``linked``,
+    ``supersedes`` is kept as it is written and marks nothing.
+    """
     if on_exists not in get_args(OnExists):
         raise UsageError(f"on_exists is one of {', '.join(get_args(OnExists))}, not {on_exists!r}")
     wanted = parse_address(address, writing=True)
@@ -45,36 +53,38 @@ def remember(
         values["ts"] = written_moment(writer.storage.clock.now().replace(microsecond=0))
     if writer.storage.actor != "user" and values.get("actor") is None:
         values["actor"] = writer.storage.actor
-    superseded = None if values.get("supersedes") is None else _item_address(str(values["supersedes"]))
+    superseded = _superseded(values, wanted) if linked else None
     metadata = EMPTY_METADATA.with_values(**values)
 
     def plan(transaction: Transaction) -> Written:
         category = transaction.open(wanted, wanted.name)
+        present = None if wanted.name is None else category.get(wanted.name)
+        older = None if superseded is None else _present(transaction, superseded)
+        if present is not None and on_exists == "revise":
+            return _revised(writer, transaction, category, present, body, values, True, redactions, older)
+        if present is not None and on_exists == "append":
+            return _appended(writer, transaction, category, present, body, redactions)
         known = category.editor.find_text(body, metadata.owner)
         if known is not None:
             same = wanted.name is None or name_key(known) == name_key(wanted.name)
             note = "this text is remembered already" + ("" if same else f" as {wanted.named(known)}")
             return _unchanged(category, known, "unchanged" if same and wanted.name else "duplicate", note, redactions)
         name = wanted.name or category.editor.free_name(made_name(body))
-        present = category.get(name)
         notes: tuple[str, ...] = ()
+        if present is not None and on_exists == "conflict":
+            raise NameTaken(
+                f"{wanted.named(present.name)} holds other text (hash {present.hash}); "
+                "revise it, or remember with on_exists revise, append or rename"
+            )
         if present is not None:
-            if on_exists == "conflict":
-                raise NameTaken(
-                    f"{wanted.named(present.name)} holds other text (hash {present.hash}); "
-                    "revise it, or remember with on_exists revise, append or rename"
-                )
-            if on_exists == "revise":
-                return _revised(transaction, category, present, body, values, True, redactions)
-            if on_exists == "append":
-                return _appended(transaction, category, present, body, redactions)
             name = category.editor.free_name(name)
             notes = (f"{wanted.name} holds other text; stored as {name}",)
         added = category.add(name, body, metadata)
         where = category.address.named(added.name)
+        if older is not None:
+            notes = (*notes, _supersede(writer, transaction, older, where))
         transaction.log("add", where, after=added.hash, source=metadata.source, detail={"path": category.relative})
-        if superseded is not None:
-            notes = (*notes, _supersede(transaction, superseded, where))
+        writer.touch(where)
         return Written(str(where), "added", added.hash, transaction.id, redactions, notes)
 
     return writer.run("add", plan)
@@ -87,21 +97,23 @@ def revise(
     *,
     expected_hash: str | None = None,
     keep_links: bool = True,
-    fields: dict[str, str | None],
+    fields: Mapping[str, object],
 ) -> Written:
     """Replace an item's text; see :meth:`memoranda.Vault.revise`."""
     wanted = _item_address(address)
     _, body, redactions = _cleaned(replace(wanted, name=None), text)
     values, more = _checked_fields(writer, fields)
     redactions = _merged(redactions, more)
+    superseded = _superseded(values, wanted)
 
     def plan(transaction: Transaction) -> Written:
         category, present = _present(transaction, wanted)
+        older = None if superseded is None else _present(transaction, superseded)
         if expected_hash is not None and not present.hash.startswith(expected_hash.strip() or "?"):
             raise ChangedUnderneath(
                 f"{wanted} is not what was read: its hash is {present.hash}, not {expected_hash}; read it again"
             )
-        return _revised(transaction, category, present, body, values, keep_links, redactions)
+        return _revised(writer, transaction, category, present, body, values, keep_links, redactions, older)
 
     return writer.run("update", plan)
 
@@ -121,8 +133,9 @@ def rename(writer: Writer, address: str, new_name: str) -> Written:
             raise NameTaken(f"{wanted.named(new)} is another item; choose another name or forget that one first")
         old = category.address.named(present.name)
         renamed = category.rename(present.name, new)
-        linked = rewrite_links(transaction, writer.storage, old, renamed_links(renamed.name))
         where = old.named(renamed.name)
+        writer.touch(where)
+        linked = rewrite_pointers(transaction, writer.storage, tuple(writer.touched.values()), old, Retarget(where))
         detail = {"path": category.relative, "from": present.name, "links": len(linked)}
         transaction.log("rename", where, before=present.hash, after=renamed.hash, detail=detail)
         notes = (f"links rewritten in {', '.join(linked)}",) if linked else ()
@@ -131,13 +144,27 @@ def rename(writer: Writer, address: str, new_name: str) -> Written:
     return writer.run("rename", plan)
 
 
-def _supersede(transaction: Transaction, wanted: Address, successor: Address) -> str:
+def _superseded(values: dict[str, str | None], wanted: Address) -> Address | None:
+    """The address of the item that is to be marked; ``values`` gets it in its full form."""
+    if (text := values.get("supersedes")) is None:
+        return None
+    older = _item_address(text)
+    if older.key == wanted.key:
+        raise UsageError(f"{wanted} cannot supersede itself")
+    values["supersedes"] = str(older)
+    return older
+
+
+def _supersede(
+    writer: Writer, transaction: Transaction, older: tuple[OpenCategory, CurrentItem], successor: Address
+) -> str:
     """Mark the older item; it stays where it is and ranks below its successor."""
-    category, present = _present(transaction, wanted)
+    category, present = older
     old = category.address.named(present.name)
     marked = category.set_metadata(present.name, present.metadata.with_values(superseded_by=str(successor)))
     detail = {"path": category.relative, "superseded_by": str(successor)}
     transaction.log("supersede", old, before=present.hash, after=marked.hash, detail=detail)
+    writer.touch(old)
     return f"supersedes {old}"
 
 
@@ -172,19 +199,43 @@ def _cleaned(address: Address, text: str) -> tuple[Address, str, tuple[Redaction
 
 
 def _checked_fields(
-    writer: Writer, fields: dict[str, str | None]
+    writer: Writer, fields: Mapping[str, object]
 ) -> tuple[dict[str, str | None], tuple[Redaction, ...]]:
     values: dict[str, str | None] = {}
     redactions: tuple[Redaction, ...] = ()
     for key, value in fields.items():
-        if value is None:
-            continue
-        clean, more = redact(normalize_newlines(value))
-        redactions = _merged(redactions, more)
-        if key in _MOMENTS:
-            clean = written_moment(parse_moment(clean, writer.storage.clock.zone()))
-        values[key] = clean
+        if value is not None:
+            clean, more = redact(normalize_newlines(_written(value)).strip())
+            redactions = _merged(redactions, more)
+            if clean:
+                values[key] = field_value(key, clean, writer.storage.clock.zone())
     return values, redactions
+
+
+def _written(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:g}" if isinstance(value, (int, float)) else str(value)
+
+
+def field_value(key: str, text: str, zone: tzinfo) -> str:
+    """A metadata value as it is stored: moments in UTC, a day that something is valid to up to its end.
+
+    Raises:
+        UsageError: it is no moment, or no number from 0 to 1, where it has to be one.
+    """
+    if key in _MOMENTS:
+        last = key == "valid_to"
+        moment = parse_moment(text, zone, end_of_day=last)
+        return written_moment(moment + timedelta(microseconds=last and len(text) <= 10))
+    if key == "confidence":
+        try:
+            known = 0.0 <= float(text) <= 1.0
+        except ValueError:
+            known = False
+        if not known:
+            raise UsageError(f"confidence is a number from 0 to 1, not {text!r}")
+    return text
 
 
 def _merged(first: tuple[Redaction, ...], second: tuple[Redaction, ...]) -> tuple[Redaction, ...]:
@@ -207,6 +258,7 @@ def _unchanged(
 
 
 def _revised(
+    writer: Writer,
     transaction: Transaction,
     category: OpenCategory,
     present: CurrentItem,
@@ -214,6 +266,7 @@ def _revised(
     values: dict[str, str | None],
     keep_links: bool,
     redactions: tuple[Redaction, ...],
+    older: tuple[OpenCategory, CurrentItem] | None,
 ) -> Written:
     notes: tuple[str, ...] = ()
     if keep_links:
@@ -227,8 +280,11 @@ def _revised(
     else:
         revised = category.replace(present.name, body, None if metadata == present.metadata else metadata)
     where = category.address.named(revised.name)
+    if older is not None:
+        notes = (*notes, _supersede(writer, transaction, older, where))
     detail = {"path": category.relative}
     transaction.log("update", where, before=present.hash, after=revised.hash, source=metadata.source, detail=detail)
+    writer.touch(where)
     return Written(str(where), "revised", revised.hash, transaction.id, redactions, notes)
 
 
@@ -244,7 +300,11 @@ def _with_links_of(old: str, new: str) -> tuple[str, list[str]]:
         if link.key not in present:
             present.add(link.key)
             kept.append(format_link(link.category, link.item, link.shown, _style(old, link.start, link.end)))
-    return (f"{new.rstrip()} {' '.join(kept)}" if kept else new), kept
+    if not kept:
+        return new, kept
+    # Behind a fence or a heading the links would become a part of it.
+    gap = " " if read_body(new).last in ("paragraph", "item") else "\n\n"
+    return f"{new.rstrip()}{gap}{' '.join(kept)}", kept
 
 
 def _style(text: str, start: int, end: int) -> Literal["colon", "hash"]:
@@ -253,6 +313,7 @@ def _style(text: str, start: int, end: int) -> Literal["colon", "hash"]:
 
 
 def _appended(
+    writer: Writer,
     transaction: Transaction,
     category: OpenCategory,
     present: CurrentItem,
@@ -265,4 +326,5 @@ def _appended(
     where = category.address.named(appended.name)
     detail = {"path": category.relative, "appended": True}
     transaction.log("update", where, before=present.hash, after=appended.hash, detail=detail)
+    writer.touch(where)
     return Written(str(where), "appended", appended.hash, transaction.id, redactions)

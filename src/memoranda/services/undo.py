@@ -37,16 +37,18 @@ def undo(writer: Writer, journal_id: str | None = None) -> Written:
 
     def plan(transaction: Transaction) -> Written:
         notes: list[str] = []
-        if turns := record.extra.get("turns"):
-            notes += take_back_turns(writer.storage, turns)
         for file in record.files:
             notes += _undo_file(transaction, writer, record, file, part)
+        if turns := record.extra.get("turns"):
+            notes += take_back_turns(writer.storage, turns)
         if not notes:
             raise CannotUndo(f"{whole} holds nothing that could be taken back")
-        address = _first_address(transaction, writer, record)
+        address = _first_address(writer, record, part)
         detail = {"undoes": entry.id if part else whole, "action": entry.action}
-        transaction.log("restore", address, before=entry.after, after=entry.before, detail=detail)
-        return Written(str(address or whole), "restored", entry.before or "", transaction.id, (), tuple(notes))
+        one = part is not None or entry.id == whole
+        hashes = (entry.after, entry.before) if one else (None, None)
+        transaction.log("restore", address, before=hashes[0], after=hashes[1], detail=detail)
+        return Written(str(address or whole), "restored", hashes[1] or "", transaction.id, (), tuple(notes))
 
     return writer.run("restore", plan)
 
@@ -82,13 +84,17 @@ def _is_next(entry: JournalEntry, undone: set[str]) -> bool:
     return not (entry.action == "external-edit" and entry.detail.get("kind") in _OWN_WORK)
 
 
-def _first_address(transaction: Transaction, writer: Writer, record: ChangeRecord) -> Address | None:
+def _first_address(writer: Writer, record: ChangeRecord, part: str | None) -> Address | None:
     for change in record.items:
         category = writer.storage.vault.address_at(change.path)
         state = change.before or change.after
-        if category is not None and state is not None:
+        if category is not None and state is not None and (part is None or part in _names(change)):
             return category.named(state.name)
     return None
+
+
+def _names(change: ItemChange) -> set[str]:
+    return {state.name for state in (change.before, change.after) if state is not None}
 
 
 def _undo_file(
@@ -101,14 +107,22 @@ def _undo_file(
     changes = [
         ItemChange(c.path, c.after, c.before)
         for c in reversed(record.items)
-        if c.path == file.path and (part is None or part in {s.name for s in (c.before, c.after) if s is not None})
+        if c.path == file.path and (part is None or part in _names(c))
     ]
-    told = [_told(address, change) for change in changes]
+    writer.touch(address)
+    told = list(dict.fromkeys(_told(address, change) for change in changes if change != _outside(file)))
     if part is None and opened.hash == file.after and _undo_bytes(opened, file, changes):
-        return told or [f"the text of {file.path} outside its items"]
+        return told or [f"restored the text of {file.path} outside its items"]
+    if _outside(file) in changes:
+        raise CannotUndo(f"{file.path} has changed since; undo the newer change first")
     for change in changes:
         _undo_item(opened, change)
     return told
+
+
+def _outside(file: FileChange) -> ItemChange:
+    """How a change of text outside every item is recorded."""
+    return ItemChange(file.path, None, None)
 
 
 def _told(address: Address, change: ItemChange) -> str:
@@ -141,24 +155,46 @@ def _undo_item(opened: OpenCategory, change: ItemChange) -> None:
     """One item as it was, whatever else has happened to the file. Raises CannotUndo where it has changed since."""
     now, then = change.before, change.after
     try:
-        if now is not None:
-            present = opened.get(now.name)
-            if present is None or present.hash != content_hash(now.text):
-                raise CannotUndo(f"{opened.address.named(now.name)} has changed since; undo the newer change first")
-        if then is None and now is not None:
+        if now is None:
+            if then is not None:
+                _bring_back(opened, then)
+            return
+        present = opened.get(now.name)
+        if present is None or present.hash != content_hash(now.text):
+            raise _changed_since(opened, now)
+        if then is None:
+            if present.metadata != _metadata(now):
+                raise _changed_since(opened, now)
             opened.remove(now.name)
-        elif now is None and then is not None:
-            _bring_back(opened, then)
-        elif now is not None and then is not None:
-            if now.name != then.name and not now.name.startswith("~"):
-                opened.rename(now.name, then.name)
-                opened.replace(then.name, then.text, _metadata(then))
-            else:
-                opened.replace(now.name, then.text, _metadata(then))
+            return
+        name = now.name
+        metadata = _wound_back(opened, present.metadata, now, then)
+        if name != then.name and not name.startswith("~"):
+            name = opened.rename(name, then.name.removeprefix("^")).name
+        if now.text != then.text:
+            opened.replace(name, then.text, metadata)
+        elif metadata != present.metadata:
+            opened.set_metadata(name, metadata)
     except CannotUndo:
         raise
     except MemorandaError as error:
         raise CannotUndo(f"cannot be taken back: {error}") from error
+
+
+def _changed_since(opened: OpenCategory, now: ItemState) -> CannotUndo:
+    return CannotUndo(f"{opened.address.named(now.name)} has changed since; undo the newer change first")
+
+
+def _wound_back(opened: OpenCategory, present: Metadata, now: ItemState, then: ItemState) -> Metadata:
+    """The present metadata with just those values taken back that the change had changed."""
+    new, old = dict(_metadata(now).pairs), dict(_metadata(then).pairs)
+    back: dict[str, str | None] = {}
+    for key in {**old, **new}:
+        if new.get(key) != old.get(key):
+            if present.get(key) != new.get(key):
+                raise _changed_since(opened, now)
+            back[key] = old.get(key)
+    return present.with_values(**back)
 
 
 def _bring_back(opened: OpenCategory, then: ItemState) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
+from memoranda.core.addresses import Address
 from memoranda.core.errors import ChangedUnderneath, UsageError
 from memoranda.storage.install import ChangedMeanwhile
 from memoranda.storage.store import Storage
@@ -23,6 +24,8 @@ class Writer:
 
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
+        #: The categories that plans have changed since somebody last took note of them.
+        self.touched: dict[str, Address] = {}
         self._batch: Transaction | None = None
         self._plans: list[Plan[Any]] = []
 
@@ -33,6 +36,11 @@ class Writer:
         outcome = plan(self._batch)
         self._plans.append(plan)
         return outcome
+
+    def touch(self, address: Address) -> None:
+        """Note that a plan has changed the category of ``address``."""
+        category = Address(address.scope, address.category)
+        self.touched[str(category)] = category
 
     @property
     def in_batch(self) -> bool:
@@ -62,13 +70,12 @@ class Writer:
         if not transaction.has_changes:
             return
         for _ in range(_RETRIES):
-            with self.storage.locked():
-                try:
-                    transaction.commit()
-                    return
-                except ChangedMeanwhile:
+            with self.storage.locked(), suppress(ChangedMeanwhile):
+                if not transaction.is_current():
                     # Somebody saved since the batch began: the same changes, on what is there now.
                     transaction = Transaction(self.storage, "batch", transaction.id)
                     for plan in self._plans:
                         plan(transaction)
+                transaction.commit()
+                return
         raise ChangedUnderneath("the files did not stop changing; nothing was written")

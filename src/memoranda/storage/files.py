@@ -147,8 +147,8 @@ def make_folder(folder: str) -> None:
         raise NotADirectoryError(errno.ENOTDIR, "a file stands where a folder is needed", folder)
 
 
-def write_temporary(folder: str, data: bytes, like: str | None = None) -> str:
-    """A synced temporary with ``data`` in ``folder``; mode and owner are those of ``like`` if it exists.
+def write_temporary(folder: str, data: bytes, like: str | None = None, *, sync: bool = True) -> str:
+    """A temporary with ``data`` in ``folder``, synced; mode and owner are those of ``like`` if it exists.
 
     Raises OSError, leaving nothing behind.
     """
@@ -160,7 +160,8 @@ def write_temporary(folder: str, data: bytes, like: str | None = None) -> str:
             if like is not None and sys.platform != "win32":
                 _copy_mode(descriptor, like)
             write_all(descriptor, data)
-            os.fsync(descriptor)
+            if sync:
+                os.fsync(descriptor)
         finally:
             os.close(descriptor)
     except BaseException:

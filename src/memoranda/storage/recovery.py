@@ -35,6 +35,8 @@ def recover(vault: VaultFolder, history: History, journal: Journal) -> None:
         return
     if any(change_of(entry.id) == record.id for entry in journal.read_backwards()):
         return
+    for file in record.files:
+        _restore_blanked(vault, file)
     applied = [_is_applied(vault, file) for file in record.files]
     if not _has_turns(vault, record) or (record.files and not any(applied)):
         _clear_temporaries(vault, record)
@@ -45,6 +47,28 @@ def recover(vault: VaultFolder, history: History, journal: Journal) -> None:
             _finish(vault, file)
     _clear_temporaries(vault, record)
     journal.append(from_record(line) for line in record.journal)
+
+
+def _restore_blanked(vault: VaultFolder, file: FileChange) -> None:
+    """Put back the synced content kept beside a file that a power cut left blank (see :mod:`.install`)."""
+    data = _content(vault, file)
+    if data is None or data.strip(b"\0") or bytes_hash(data) == file.before:
+        return
+    path = os.path.realpath(vault.absolute(file.path))
+    kept = [other for other in _temporaries(os.path.dirname(path)) if read_bytes(other).strip(b"\0")]
+    if kept:
+        with writing(path):
+            os.replace(max(kept, key=os.path.getsize), path)
+            sync_folder(os.path.dirname(path))
+
+
+def _temporaries(folder: str) -> list[str]:
+    try:
+        names = os.listdir(folder)
+    except FileNotFoundError:
+        return []
+    mine = (name for name in names if name.startswith(TEMPORARY_PREFIX) and name.endswith(".tmp"))
+    return [os.path.join(folder, name) for name in sorted(mine)]
 
 
 def _has_turns(vault: VaultFolder, record: ChangeRecord) -> bool:
@@ -120,10 +144,7 @@ def _clear_temporaries(vault: VaultFolder, record: ChangeRecord) -> None:
     wholes = [content for file in record.files for content in _contents(vault, file)]
     for folder in {os.path.dirname(os.path.realpath(vault.absolute(file.path))) for file in record.files}:
         with suppress(FileNotFoundError), writing(folder):
-            for name in os.listdir(folder):
-                if not (name.startswith(TEMPORARY_PREFIX) and name.endswith(".tmp")):
-                    continue
-                path = os.path.join(folder, name)
+            for path in _temporaries(folder):
                 data = read_bytes(path)
                 if any(whole.startswith(data) for whole in wholes):
                     os.unlink(path)

@@ -160,7 +160,7 @@ def run(storage: Storage, action: str, plan: Callable[[Transaction], T]) -> T:
 class Transaction:
     """Gathers changes to any number of files, then makes them one durable change.
 
-    Only :meth:`commit` needs the vault's lock; it refuses files that changed since they were opened.
+    Only :meth:`commit` needs the vault's lock. Who opened files without it asks :meth:`is_current` first.
     """
 
     def __init__(self, storage: Storage, action: str, change: str | None = None) -> None:
@@ -282,19 +282,24 @@ class Transaction:
                 category = storage.reader.remember(opened.path, data).category
                 storage.baselines.put(Baseline.of(opened.relative, change.after, category))
 
+    def is_current(self) -> bool:
+        """Whether every file that is to be changed still holds what was read."""
+        for opened in self._open.values():
+            current = self._storage.reader.read(opened.path) if opened.changes else opened.loaded
+            if (None if current is None else current.hash) != opened.hash:
+                return False
+        return True
+
     def _account(self, touched: list[OpenCategory]) -> None:
-        """Journal what a person changed in these files before we do; see that they are still as read."""
+        """Journal what a person changed in these files before we do."""
         storage = self._storage
         for opened in touched:
-            current = storage.reader.read(opened.path)
-            if (None if current is None else current.hash) != opened.hash:
-                raise ChangedMeanwhile(opened.path)
             baseline = storage.baselines.get(opened.relative)
-            if current is None:
+            if opened.loaded is None:
                 if baseline is not None:
                     account_for_absence(storage, opened.address, baseline)
-            elif baseline is None or baseline.hash != current.hash:
-                account_for(storage, opened.address, opened.relative, current, baseline)
+            elif baseline is None or baseline.hash != opened.hash:
+                account_for(storage, opened.address, opened.relative, opened.loaded, baseline)
 
     def _numbered_lines(self) -> list[JournalEntry]:
         if len(self._lines) == 1:

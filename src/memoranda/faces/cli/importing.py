@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
-from memoranda.core.errors import Conflict, MemorandaError, UsageError
+from memoranda.core.errors import Conflict, MemorandaError, NotFound, UsageError
 from memoranda.faces.cli.parsing import Command, Parser, did_you_mean, json_option
 from memoranda.faces.cli.writing import redactions_in_words
 
@@ -43,18 +44,22 @@ def commands() -> dict[str, Command]:
 
 def _import_arguments(parser: Parser) -> None:
     parser.add_argument("format", metavar="FORMAT", help="what is read: one of those above")
-    parser.add_argument("path", metavar="PATH", help="the file or folder")
+    parser.add_argument("path", metavar="PATH", help="the file or folder; - is stdin (turns)")
     json_option(parser)
 
 
 def import_(session: Session) -> int:
     """Take in another program's memory."""
     arguments, out = session.arguments, session.out
+    # Looked at first, so that a slip of the pen makes no vault.
     _check_format(arguments.format)
+    path = os.path.expanduser(arguments.path)
+    if path != "-" and not os.path.lexists(path):
+        raise NotFound(f"there is no file or folder {arguments.path}")
     with session.open_or_create() as vault:
         progress = out.progress("imported")
         try:
-            imported = vault.import_from(arguments.format, arguments.path, progress=progress)
+            imported = vault.import_from(arguments.format, path, progress=progress)
         finally:
             progress.clear()
     _report(out, imported, json=arguments.json)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from memoranda.core.errors import Conflict
 from memoranda.faces.cli.parsing import Command, Parser, json_option
-from memoranda.faces.cli.table import columns
+from memoranda.faces.cli.table import columns, local_time
 
 if TYPE_CHECKING:
     from memoranda.faces.cli.output import Output
@@ -116,6 +116,8 @@ def _show_status(out: Output, values: dict[str, Any]) -> None:
             value = ", ".join(f"{name} {count}" for name, count in value.items()) or "none"
         elif value is None or value == "":
             value = "none"
+        elif key == "last_change":
+            value = local_time(value)
         rows.append([key.replace("_", " "), str(value)])
     for line in columns(rows):
         out.line(line)
@@ -154,7 +156,11 @@ def check(session: Session) -> int:
 def reindex(session: Session) -> int:
     """Build the index anew."""
     with session.open() as vault:
-        values = vault.reindex().as_dict()
+        progress = session.out.progress("read")
+        try:
+            values = vault.reindex(progress).as_dict()
+        finally:
+            progress.clear()
     if session.arguments.json:
         session.out.json(values)
     else:

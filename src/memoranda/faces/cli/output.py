@@ -12,6 +12,8 @@ __all__ = ["Output", "Progress", "visible"]
 _DIRECTIONS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _ESCAPES: dict[int, str] = {}
 _JSON_ESCAPES: dict[int, str] = {}
+#: Seconds of work before a counter appears.
+_PATIENCE = 0.5
 _STYLES = {"bold": "1", "dim": "2", "green": "32", "yellow": "33", "cyan": "36", "red": "31"}
 
 
@@ -164,12 +166,12 @@ def _plain(value: object) -> object:
 
 
 class Progress:
-    """Shows ``what: done/total`` in one line of the terminal, at most ten times a second."""
+    """Shows ``what: done/total`` in one line of the terminal, ten times a second once it takes its time."""
 
     def __init__(self, stream: IO[str] | None, what: str) -> None:
         self._stream = stream
         self._what = what
-        self._next = 0.0
+        self._next: float | None = None
         self._shown = False
 
     def __call__(self, done: int, total: int | None) -> None:
@@ -179,7 +181,10 @@ class Progress:
         import time
 
         now = time.monotonic()
-        if now < self._next and done != total:
+        if self._next is None:
+            # What is done in a moment needs no counter.
+            self._next = now + _PATIENCE
+        if now < self._next:
             return
         self._next = now + 0.1
         count = f"{done}/{total}" if total else str(done)

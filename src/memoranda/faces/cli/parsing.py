@@ -23,6 +23,7 @@ __all__ = [
     "option_names",
     "positive",
     "usage",
+    "wrapped",
 ]
 
 _WIDEST_HELP = 100
@@ -164,20 +165,20 @@ def build(name: str, summary: str, command: Command) -> Parser:
         "-C", "--vault", metavar="DIR", help="the vault's folder (else MEMORANDA_VAULT, else ~/memoranda)"
     )
     command.arguments(parser)
-    _wrap_usage(parser)
+    head = "usage: "
+    parser.usage = wrapped(usage(parser), _help_width() - len(head), " " * (len(head) + 4)).replace("%", "%%")
     return parser
 
 
-def _wrap_usage(parser: Parser) -> None:
-    """Set the usage text, wrapped between arguments."""
-    width = _help_width() - len("usage: ")
+def wrapped(line: str, width: int, indent: str) -> str:
+    """A usage line broken between arguments; lines after the first are indented."""
     lines = [""]
-    for part in _parts(usage(parser)):
+    for part in _parts(line):
         if lines[-1] and len(lines[-1]) + 1 + len(part) > width:
-            lines.append(" " * len("usage: ") + "    " + part)
+            lines.append(indent + part)
         else:
             lines[-1] = f"{lines[-1]} {part}" if lines[-1] else part
-    parser.usage = "\n".join(lines).replace("%", "%%")
+    return "\n".join(lines)
 
 
 def _parts(line: str) -> list[str]:

@@ -125,9 +125,9 @@ def _list_items(session: Session) -> int:
 
             address = Address(parse_scope(arguments.scope), address.category)
         items = vault.items(str(address))
-        known = items or any(parse_address(c.address).key == address.key for c in vault.categories(str(address.scope)))
-    if not known:
-        raise NotFound(f"there is no category {address}")
+        if not items:
+            # Says what is wrong with the file, or that there is none.
+            vault.read_category(str(address))
     if arguments.json:
         out.json([item_record(item) for item in items])
         return 0

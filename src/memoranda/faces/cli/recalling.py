@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memoranda.core.errors import NotFound
+from memoranda.core.errors import NotFound, VaultError
 from memoranda.faces.cli.parsing import Command, Parser, json_option, positive
 from memoranda.faces.cli.table import local_time
 
@@ -80,19 +80,27 @@ def explain(session: Session) -> int:
 
 
 def _retrieve(session: Session, *, explained: bool) -> int:
-    arguments = session.arguments
+    arguments, out = session.arguments, session.out
+    levels = tuple(arguments.level or ("item",))
     with session.open() as vault:
+        progress = out.progress("read")
+        try:
+            vault.warm(levels, progress)
+        except VaultError:
+            # Retrieval goes on with what it has, and names what is missing.
+            pass
+        finally:
+            progress.clear()
         found = vault.retrieve(
             " ".join(arguments.query),
             k=arguments.k,
             budget=arguments.budget,
-            levels=tuple(arguments.level or ("item",)),
+            levels=levels,
             scopes=arguments.scope,
             mode=arguments.mode,
             as_of=arguments.as_of,
             explain=explained,
         )
-    out = session.out
     if arguments.json:
         out.json(found.as_dict())
     elif arguments.render:

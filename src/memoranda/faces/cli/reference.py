@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from memoranda.faces.cli.main import COMMANDS, GROUPS, load
-from memoranda.faces.cli.parsing import Command, Parser, option_names, usage
+from memoranda.faces.cli.parsing import Command, Parser, option_names, usage, wrapped
 
 __all__ = ["reference"]
 
@@ -16,9 +16,9 @@ _OPENING = """\
 <!-- Written by `python -m memoranda.faces.cli.reference > docs/cli.md`; a test holds it to the program. -->
 
 `memoranda [-C DIR] COMMAND ...` works on one vault: the folder given with `-C DIR` or `--vault DIR` (before or
-after the command), else the one that `MEMORANDA_VAULT` names, else `~/memoranda`. After a command `-h` or
-`--help` shows its use. `remember` and `import` make a vault
-that is not there yet and name it; every other command then ends with exit code 4.
+after the command), else the one that `MEMORANDA_VAULT` names, else `~/memoranda`. `remember` and `import` make
+a vault that is not there yet and name it; every other command but `init` and `demo` then ends with exit code
+4. After a command `-h` or `--help` shows its use.
 
 Results go to stdout, everything said about them to stderr. Output is UTF-8 whatever the locale. Colour is
 used only on a terminal, and not when `NO_COLOR` is set. With `--json` a result is one JSON value (with
@@ -64,11 +64,10 @@ def _row(action: argparse.Action) -> str:
 
 
 def _section(name: str, summary: str, command: Command, parser: Parser) -> str:
-    text = [f"\n### {name}\n\n{summary[0].upper()}{summary[1:]}.\n\n```\n{usage(parser)}\n```\n"]
+    shown = wrapped(usage(parser), 100, "    ")
+    text = [f"\n### {name}\n\n{summary[0].upper()}{summary[1:]}.\n\n```\n{shown}\n```\n"]
     if command.description:
-        # A block of lines that are set off stays one.
-        prose = command.description
-        text.append(f"\n{_prose(prose)}\n")
+        text.append(f"\n{_prose(command.description)}\n")
     rows = [_row(action) for action in parser._actions if action.dest not in ("help", "vault")]
     if rows:
         text.append("\n| argument | |\n| --- | --- |\n" + "".join(rows))

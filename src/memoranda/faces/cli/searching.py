@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -94,8 +95,14 @@ def _lines(vault: Vault) -> Iterator[tuple[str, int, str]]:
     from memoranda.core.names import normalize_newlines
 
     for category in vault.categories():
-        text = normalize_newlines(vault.read_category(category.address))
-        for number, line in enumerate(text.split("\n"), start=1):
+        path = os.path.join(vault.root, *category.path.split("/"))
+        if os.path.exists(path):
+            # One file at a time: two names of one category (café in two Unicode forms) count lines apart.
+            with open(path, "rb") as stream:
+                text = stream.read().decode("utf-8-sig", "replace")
+        else:
+            text = vault.read_category(category.address)
+        for number, line in enumerate(normalize_newlines(text).split("\n"), start=1):
             yield category.path, number, line
     for path, number, turn in turns_with_lines(vault):
         for line in normalize_newlines(turn.text).split("\n"):

@@ -158,6 +158,10 @@ def _as_metadata(facts: dict[str, Any]) -> dict[str, str]:
 
 def remember(session: Session) -> int:
     """Add an item."""
+    from memoranda.core.addresses import parse_address
+
+    # Looked at first, so that a slip of the pen makes no vault.
+    parse_address(session.arguments.address, writing=True)
     text = session.text()
     with session.open_or_create() as vault:
         return _report(
@@ -190,7 +194,12 @@ def rename(session: Session) -> int:
 def undo(session: Session) -> int:
     """Take a change back."""
     with session.open() as vault:
-        return _report(session, vault.undo(session.arguments.journal_id))
+        written = vault.undo(session.arguments.journal_id)
+    if session.arguments.json or not written.notes:
+        return _report(session, written)
+    for note in written.notes:
+        session.out.styled(("green", "undone"), f": {note}")
+    return 0
 
 
 def redactions_in_words(redactions: Iterable[Redaction]) -> str:
