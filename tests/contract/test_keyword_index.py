@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from fakes.keyword_index import NaiveKeywordIndex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fakes.keyword_index import NaiveKeywordIndex
 from memoranda.core.ports import KeywordIndex
 from memoranda.index.bm25 import Bm25Index
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from functional.driving import DAILY_LIFE, PREFERENCES, TURNS, Cli, write_turns
+from functional.driving import DAILY_LIFE, PREFERENCES, TURNS, Cli, Inside, write_turns
 
 
 @pytest.fixture
@@ -36,3 +36,9 @@ def stocked(tmp_path_factory: pytest.TempPathFactory) -> Cli:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode())
     return cli
+
+
+@pytest.fixture
+def inside(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Inside:
+    """Runs the command line in this process: for what needs no process of its own."""
+    return Inside(monkeypatch, capfd)

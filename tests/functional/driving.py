@@ -11,7 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import memoranda.version
+from memoranda.faces.cli.main import main
 
 _SOURCE = str(Path(memoranda.version.__file__).parents[1])
 #: Long enough for a loaded machine; a hang is a failure, not a wait.
@@ -98,6 +101,21 @@ class Cli:
             cwd=self.home,
             **options,
         )
+
+
+@dataclass
+class Inside:
+    """Runs ``main`` in this process."""
+
+    monkeypatch: pytest.MonkeyPatch
+    captured: pytest.CaptureFixture[str]
+
+    def __call__(self, *words: str, vault: Path) -> Ran:
+        """Run one command to its end."""
+        self.monkeypatch.setenv("MEMORANDA_VAULT", str(vault))
+        code = main(words)
+        shown = self.captured.readouterr()
+        return Ran(code, shown.out, shown.err)
 
 
 PREFERENCES = """\

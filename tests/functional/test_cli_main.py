@@ -12,8 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from functional.driving import Cli
+from functional.driving import Cli, Inside
+from memoranda.core import errors
 from memoranda.faces.cli.main import COMMANDS, GROUPS, load, overview
+from memoranda.faces.cli.output import Output
+from memoranda.faces.cli.session import Session
 from memoranda.version import __version__
 
 #: Modules that no command may pull in: slow to import, or a sign of a network or of a third party.
@@ -87,8 +90,8 @@ def test_help_of_a_command_in_each_way(cli: Cli) -> None:
         (["recall", "x", "--scope", "planet/mars"], "scope"),
     ],
 )
-def test_wrong_use_is_one_line_and_exit_code_2(stocked: Cli, words: list[str], said: str) -> None:
-    ran = stocked(*words)
+def test_wrong_use_is_one_line_and_exit_code_2(stocked: Cli, inside: Inside, words: list[str], said: str) -> None:
+    ran = inside(*words, vault=stocked.vault)
     assert ran.code == 2
     assert ran.out == ""
     assert ran.err.startswith("memoranda: ")
@@ -101,13 +104,14 @@ def test_wrong_use_is_one_line_and_exit_code_2(stocked: Cli, words: list[str], s
     [["recall", "x"], ["ls"], ["show", "a:b"], ["grep", "x"], ["log"], ["status", "--json"],
      ["revise", "a:b", "x"], ["undo"], ["check"], ["export"]],
 )  # fmt: skip
-def test_absent_vault(cli: Cli, words: list[str]) -> None:
-    ran = cli(*words)
+def test_absent_vault(inside: Inside, tmp_path: Path, words: list[str]) -> None:
+    vault = tmp_path / "nowhere" / "vault"
+    ran = inside(*words, vault=vault)
     assert (ran.code, ran.out) == (4, "")
-    assert str(cli.vault) in ran.err
+    assert str(vault) in ran.err
     assert "memoranda init" in ran.err
     assert ran.err.count("\n") == 1
-    assert not cli.vault.exists()
+    assert not vault.parent.exists()
 
 
 def test_where_the_vault_is(cli: Cli, tmp_path: Path) -> None:
@@ -195,6 +199,40 @@ def test_chinese_argument_in_the_c_locale(stocked: Cli) -> None:
     ran = stocked("recall", "海边", env={"LC_ALL": "C"})
     assert ran.code == 0
     assert "喜欢海边" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (errors.NotFound("nothing there"), 1, "memoranda: nothing there\n"),
+        (errors.NameTaken("taken"), 3, "memoranda: taken\n"),
+        (errors.VaultFull("full"), 4, "memoranda: full\n"),
+        (errors.MissingExtra("vectors", "embed"), 5, "pip install 'memoranda[embed]'"),
+        (errors.ServiceFailed("no answer\nfrom it"), 6, "memoranda: no answer from it\n"),
+        (PermissionError(13, "Permission denied", "/x/y"), 4, "memoranda: /x/y: Permission denied\n"),
+        (RuntimeError("odd\x1b[1m"), 70, "memoranda: internal error: RuntimeError: odd\\x1b[1m (MEMORANDA_DEBUG=1"),
+        (KeyboardInterrupt(), 130, ""),
+        (BrokenPipeError(), 141, ""),
+    ],
+)
+def test_every_fault_has_its_exit_code_and_one_line(
+    inside: Inside,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    error: BaseException,
+    code: int,
+    said: str,
+) -> None:
+    def fail(self: Session) -> None:
+        raise error
+
+    monkeypatch.setattr(Session, "open", fail)
+    monkeypatch.setattr(Output, "abandon", lambda self: None)
+    monkeypatch.delenv("MEMORANDA_DEBUG", raising=False)
+    ran = inside("ls", vault=tmp_path)
+    assert (ran.code, ran.out) == (code, "")
+    assert said in ran.err
+    assert ran.err.count("\n") == (1 if said else 0)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of a POSIX system")

@@ -128,17 +128,24 @@ def test_progress_is_silent_without_a_person() -> None:
     assert err.getvalue() == ""
 
 
-def test_progress_leaves_a_clean_line() -> None:
+def test_progress_leaves_a_clean_line(monkeypatch: pytest.MonkeyPatch) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
 
+    now = 100.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
     err = Terminal()
     progress = Output(io.StringIO(), err).progress("imported")
     progress(1, 200)
-    progress(2, 200)
-    progress(200, 200)
+    now += 0.4
+    progress(50, 200)
+    assert err.getvalue() == ""
+    now += 0.2
+    progress(60, 200)
+    progress(61, 200)
+    now += 0.2
+    progress(70, None)
     progress.clear()
-    assert "imported: 1/200" in err.getvalue()
-    assert "imported: 200/200" in err.getvalue()
-    assert err.getvalue().endswith("\r\x1b[K")
+    progress.clear()
+    assert err.getvalue() == "\r\x1b[Kimported: 60/200\r\x1b[Kimported: 70\r\x1b[K"

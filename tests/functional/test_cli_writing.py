@@ -206,3 +206,11 @@ def test_forget_a_user(cli: Cli) -> None:
     assert cli("forget", "--user", "lin").code == 0
     assert cli("show", "user/lin/home:address").code == 1
     assert cli("show", "home:address").code == 0
+
+
+def test_undo_says_what_it_took_back(cli: Cli) -> None:
+    assert cli("remember", "a:b", "One.").code == 0
+    ran = cli("undo")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("undone: ")
+    assert "a:b" in ran.out

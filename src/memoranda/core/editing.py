@@ -45,6 +45,7 @@ class CategoryEditor:
         self._by_text: dict[str, list[Section | Pending]] | None = None
         self._hidden: dict[str, list[Section]] | None = None
         self._numbers: dict[str, int] = {}
+        self._listed = 0
         self._done: tuple[Edit, ...] | None = None
         self._as_blocks = not category.headed and bool(category.sections)
 
@@ -291,9 +292,8 @@ class CategoryEditor:
         """Decide how a new item of a file without sections is written, and see that it reads back."""
         last = self._category.sections[-1]
         item.style = "comment" if with_block_id(item.body, item.name) is None else "id"
-        item.marker = None
         if last.form == "list" or not item.body.is_paragraph:
-            item.marker = self._marker(last)
+            item.marker = item.marker or self._marker(last)
         found = parse("\n" + written_block(item, "\n")).sections
         if len(found) != 1 or found[0].text != item.text or found[0].name != item.name:
             raise BadText(
@@ -308,8 +308,8 @@ class CategoryEditor:
         marker = self._category.text[last.start : last.content].strip(" \t\r\n")
         if len(marker) == 1:
             return marker
-        before = sum(1 for item in self._added if item.marker and not item.removed)
-        return f"{min(int(marker[:-1]) + before + 1, 999_999_999)}{marker[-1]}"
+        self._listed += 1
+        return f"{min(int(marker[:-1]) + self._listed, 999_999_999)}{marker[-1]}"
 
 
 def _collapsed(text: str) -> str:

@@ -91,6 +91,9 @@ def _both(ours: list[_Change], theirs: list[_Change]) -> list[_Change] | None:
         if our == their:
             taken.append(our)
             mine, other = mine + 1, other + 1
+        elif our.start == our.end == their.start == their.end:
+            taken.append(_Change(our.start, our.end, _united(our.new, their.new)))
+            mine, other = mine + 1, other + 1
         elif our.meets(their):
             return None
         elif (our.start, our.end) < (their.start, their.end):
@@ -100,6 +103,16 @@ def _both(ours: list[_Change], theirs: list[_Change]) -> list[_Change] | None:
             taken.append(their)
             other += 1
     return taken + ours[mine:] + theirs[other:]
+
+
+def _united(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
+    """Two insertions at one place: theirs first; what both begin with stands once, unless it is only blank lines."""
+    alike = 0
+    while alike < min(len(ours), len(theirs)) and ours[alike] == theirs[alike]:
+        alike += 1
+    if not any(line.strip() for line in ours[:alike]):
+        alike = 0
+    return theirs + ours[alike:]
 
 
 def _changes(old: list[str], new: list[str]) -> list[_Change]:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
 from memoranda.core.markdown import Block, lines
+from memoranda.core.markdown_leaves import measure
 
 __all__ = ["Nested", "content_column", "item_lines", "open_item", "open_quote", "whole"]
 
-_QUOTE_MARK = re.compile(r" {0,3}>[ \t]?")
+#: Columns of indentation that are left, start and end of what follows them.
+_Slice = tuple[int, int, int]
 
 
 class Nested:
     """A text made of pieces of a larger one.
 
-    ``text`` begins with a line of its own (``lead``) when it was cut out of a
-    container, so that nothing in it can be taken for front matter.
+    ``text`` begins with an empty line of its own (``lead`` is its length) when it
+    was cut out of a container, so that nothing in it can be taken for front matter.
     """
 
     __slots__ = ("_places", "_starts", "lead", "text")
@@ -41,12 +42,11 @@ def whole(text: str) -> Nested:
 
 def content_column(text: str, block: Block) -> int:
     """By how many columns the content of a list item is indented."""
-    column = _columns(text, block.start, block.content)
     stop = block.content
     if stop == len(text) or text[stop] in "\r\n":  # nothing behind the marker: one space is implied
         marker = text[block.start : stop].rstrip(" \t")
         return _columns(text, block.start, block.start + len(marker)) + 1
-    return column
+    return _columns(text, block.start, stop)
 
 
 def _columns(text: str, start: int, stop: int) -> int:
@@ -69,27 +69,50 @@ def item_lines(text: str, block: Block) -> Iterator[tuple[int, int, int]]:
         yield start, stop, end
 
 
-def _quote_lines(text: str, block: Block) -> Iterator[tuple[int, int, int]]:
-    for begin, stop, end in lines(text, block.start, block.end):
-        mark = _QUOTE_MARK.match(text, begin, stop)
-        yield (mark.end() if mark else begin), stop, end
+def open_item(outside: Nested, block: Block, *, columns: bool = False) -> Nested:
+    """The content of a list item of ``outside``.
 
-
-def _opened(outside: Nested, slices: Iterator[tuple[int, int, int]]) -> Nested:
-    pieces, starts, places, size = ["\n"], [0], [0], 1
-    for start, _, end in slices:
-        starts.append(size)
-        places.append(outside.outer(start))
-        pieces.append(outside.text[start:end])
-        size += end - start
-    return Nested("".join(pieces), starts, places, 1)
-
-
-def open_item(outside: Nested, block: Block) -> Nested:
-    """The content of a list item of ``outside``."""
-    return _opened(outside, item_lines(outside.text, block))
+    With ``columns`` tabs in the indentation become the spaces they stand for, as
+    the rules of markdown see it; without, every character stays as written.
+    """
+    text = outside.text
+    slices = [(0, start, end) for start, _, end in item_lines(text, block)]
+    if columns and text.find("\t", block.start, block.end) >= 0:
+        slices = list(_item_columns(text, block))
+    return _opened(outside, slices)
 
 
 def open_quote(outside: Nested, block: Block) -> Nested:
-    """The content of a block quote of ``outside``."""
-    return _opened(outside, _quote_lines(outside.text, block))
+    """The content of a block quote of ``outside``, tabs in its indentation as spaces."""
+    return _opened(outside, list(_quote_columns(outside.text, block)))
+
+
+def _item_columns(text: str, block: Block) -> Iterator[_Slice]:
+    width = content_column(text, block)
+    for begin, stop, end in lines(text, block.start, block.end):
+        if begin == block.start:
+            first, spaces = measure(text, block.content, stop, _columns(text, begin, block.content))
+            yield spaces, first, end
+        else:
+            first, indent = measure(text, begin, stop, 0)
+            yield max(indent - width, 0), first, end
+
+
+def _quote_columns(text: str, block: Block) -> Iterator[_Slice]:
+    for begin, stop, end in lines(text, block.start, block.end):
+        first, indent = measure(text, begin, stop, 0)
+        if indent < 4 and text.startswith(">", first, stop):
+            first, spaces = measure(text, first + 1, stop, indent + 1)
+            yield max(spaces - 1, 0), first, end
+        else:
+            yield indent, first, end  # goes on with the paragraph above without a mark
+
+
+def _opened(outside: Nested, slices: list[_Slice]) -> Nested:
+    pieces, starts, places, size = ["\n"], [0], [0], 1
+    for spaces, start, end in slices:
+        starts.append(size)
+        places.append(outside.outer(start) - spaces)
+        pieces.append(" " * spaces + outside.text[start:end])
+        size += spaces + end - start
+    return Nested("".join(pieces), starts, places, 1)

@@ -48,7 +48,8 @@ def _walk(nested: Nested, holding: str, depth: int) -> Iterator[Prose]:
         if text.find(holding, block.start, block.end) < 0 or block.kind in ("fence", "indented", "rule"):
             continue
         if block.kind in ("item", "quote") and depth < _DEEPEST:
-            inside = open_item(nested, block) if block.kind == "item" else open_quote(nested, block)
+            is_item = block.kind == "item"
+            inside = open_item(nested, block, columns=True) if is_item else open_quote(nested, block)
             yield from _walk(inside, holding, depth + 1)
             continue
         piece = text[block.start : block.end]

@@ -13,7 +13,7 @@ from memoranda.core.items import Section
 from memoranda.core.links import find_links
 from memoranda.core.model import Level, Problem, Turn
 from memoranda.core.names import hash_name, name_key
-from memoranda.index.corpus import Corpus, Entry
+from memoranda.index.corpus import Corpus, Entry, address_key
 from memoranda.storage.baselines import Baseline
 from memoranda.storage.categories import LoadedCategory, line_of_bad_byte
 from memoranda.storage.external import account_for, account_for_absence
@@ -137,7 +137,8 @@ class Refresher:
         self.problems.append(Problem(found.relative, line, kind, message))
 
     def _index(self, found: FoundFile, loaded: LoadedCategory, known: _Indexed | None) -> tuple[str, ...]:
-        before = set(known.addresses) if known is not None else set()
+        # By key: a name whose case a person changed is the same item, put once and not taken out again.
+        before = {address_key(address): address for address in known.addresses} if known is not None else {}
         addresses = []
         for section in loaded.category.sections:
             address = found.address.named(section.address_name)
@@ -147,9 +148,9 @@ class Refresher:
             entry = item_entry(address, section, found.relative)
             self._corpus.put(entry)
             self._holders[_key(address)] = found.relative
-            before.discard(entry.address)
+            before.pop(address_key(entry.address), None)
             addresses.append(entry.address)
-        for address_text in before:
+        for address_text in before.values():
             self._remove(address_text)
         return tuple(addresses)
 

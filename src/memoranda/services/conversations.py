@@ -82,9 +82,21 @@ def _turn(record: Turn | Problem | Mapping[str, Any], number: int) -> Turn | Pro
             parse_moment(turn.ts, UTC)
         except UsageError as error:
             return Problem("turns", number, "ts", str(error))
+    if turn.extra and not _is_json(turn.extra):
+        return Problem("turns", number, "turn", "a turn may hold nothing but what JSON can")
     if not isinstance(record, Turn) and not isinstance(record.get("text"), str):
         return Problem("turns", number, "turn", "a turn's text must be a string")
     return turn
+
+
+def _is_json(value: Any) -> bool:
+    import json
+
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def _clean(turn: Turn) -> tuple[Turn | Problem, list[Redaction]]:
@@ -189,15 +201,16 @@ def take_back_turns(storage: Storage, turns: Mapping[str, Any]) -> list[str]:
             replace_file(path, rest)
         else:
             remove_file(path)
-    return [f"took back {taken.count(b'\n')} turns of {relative}"]
+    number = taken.count(b"\n")
+    return [f"took back {number} turns of {relative}"]
 
 
 def _where(data: bytes, start: int, length: int, digest: str) -> int | None:
     """Where the lines stand that were added at ``start``: there, or further up since others before them went."""
-    while start >= 0:
-        if bytes_digest(data[start : start + length]) == digest:
+    while True:
+        # Lines end with a line end: most places are told by one byte.
+        if data[start + length - 1 : start + length] == b"\n" and bytes_digest(data[start : start + length]) == digest:
             return start
         if start == 0:
-            break
+            return None
         start = data.rfind(b"\n", 0, start - 1) + 1
-    return None

@@ -3,127 +3,189 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from memoranda.core.addresses import Address
+from memoranda.core.errors import Conflict, VaultError
+from memoranda.core.links import find_links
+from memoranda.core.metadata import parse_comment
 from memoranda.core.model import JournalEntry
 from memoranda.core.names import name_key
-from memoranda.storage.files import writing
+from memoranda.services.linking import REFERENCES, reference_link
+from memoranda.storage.files import TEMPORARY_PREFIX, remove_file, writing
 from memoranda.storage.history import ChangeRecord, ItemState
 from memoranda.storage.jsonlines import JsonLines, Record
 from memoranda.storage.store import Storage
 
-__all__ = ["scrub_history", "scrub_journal", "scrub_usage"]
+__all__ = ["Traces", "clear_temporaries", "remains", "scrub_history", "scrub_journal", "scrub_usage", "traces_of"]
 
 #: What stands in a journal line where a forgotten item's name stood.
 FORGOTTEN = "(forgotten)"
+#: A line of at least so many bytes tells where it comes from; a shorter one ("yes") may stand anywhere.
 _TELLING = 12
 
-
-def _former_names(storage: Storage, items: Mapping[str, Address]) -> set[tuple[str, str]]:
-    """(path, key of name) of every name that the items have had, renames followed back."""
-    names: set[tuple[str, str]] = set()
-    wanted = {address.key for address in items.values()}
-    paths: dict[str, tuple[str, str]] = {}
-    for record in storage.history.read_backwards():
-        for change in record.items:
-            if change.path not in paths:
-                found = storage.vault.address_at(change.path)
-                paths[change.path] = (found.key[0], found.key[1]) if found is not None else ("", change.path)
-            scope, category = paths[change.path]
-            states = [state for state in (change.before, change.after) if state is not None]
-            keys = {(scope, category, name_key(state.name.removeprefix("^"))) for state in states}
-            plain = {(k[0], k[1], k[2].removeprefix("^")) for k in wanted}
-            if keys & plain:
-                for key in keys:
-                    wanted.add(key)
-                    names.add((change.path, key[2]))
-    return names
+Place = tuple[str, str]
 
 
-def scrub_history(storage: Storage, items: Mapping[str, Address], texts: Mapping[str, str]) -> int:
+@dataclass(slots=True)
+class Traces:
+    """By what forgotten items are recognised in the past.
+
+    ``names`` are (path, key of name) for every name that they have had,
+    ``lines`` their telling lines, ``texts`` their whole texts.
+    """
+
+    names: set[Place] = field(default_factory=set)
+    lines: set[str] = field(default_factory=set)
+    texts: set[str] = field(default_factory=set)
+
+    def add_text(self, text: str) -> None:
+        """Recognise a text from now on."""
+        if stripped := text.strip():
+            self.texts.add(stripped)
+        self.lines.update(line for part in text.split("\n") if len((line := part.strip()).encode("utf-8")) >= _TELLING)
+
+    @property
+    def keys(self) -> set[str]:
+        """The keys of all names, wherever they stood."""
+        return {key for _, key in self.names}
+
+    def is_one(self, path: str, state: ItemState | None) -> bool:
+        """Whether a state is one of a forgotten item."""
+        return state is not None and (path, _key(state.name)) in self.names
+
+    def shows_in(self, text: str) -> bool:
+        """Whether a line or a whole text of a forgotten item stands in the text."""
+        return text.strip() in self.texts or any(line in text for line in self.lines)
+
+
+def traces_of(storage: Storage, items: Iterable[Address], known: Iterable[Place] = ()) -> Traces:
+    """Follow items back through the history: renames, also those by hand, and every text they had."""
+    records = list(storage.history.read())
+    traces = Traces(set(known))
+    for address in items:
+        with suppress(Conflict, VaultError):
+            for path, _ in storage.vault.category_files(address):
+                traces.names.add((path, _key(address.name or "")))
+    living = _LivingNames(storage)
+    size = -1
+    while size != (size := len(traces.names) + len(traces.texts)):
+        for record in reversed(records):
+            for change in record.items:
+                states = [state for state in (change.before, change.after) if state is not None]
+                if not any(traces.is_one(change.path, state) for state in states):
+                    continue
+                for state in states:
+                    traces.names.add((change.path, _key(state.name)))
+                    traces.add_text(state.text)
+        # A heading changed by hand is one item gone and another come, with the same text.
+        for record in records:
+            for change in record.items:
+                for state in (change.before, change.after):
+                    if state is not None and state.text.strip() in traces.texts:
+                        place = (change.path, _key(state.name))
+                        if place[1] not in living.of(change.path):
+                            traces.names.add(place)
+    return traces
+
+
+class _LivingNames:
+    """The names that stand in the files now."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._known: dict[str, frozenset[str]] = {}
+
+    def of(self, path: str) -> frozenset[str]:
+        """The keys of the names in one file."""
+        if path not in self._known:
+            names: Iterable[str] = ()
+            with suppress(Conflict, VaultError):
+                loaded = self._storage.reader.read(self._storage.vault.absolute(path))
+                names = () if loaded is None else [section.address_name for section in loaded.category.sections]
+            self._known[path] = frozenset(_key(name) for name in names)
+        return self._known[path]
+
+
+def scrub_history(storage: Storage, traces: Traces) -> int:
     """Take the items' bodies out of every record; returns how many records changed. Needs the lock.
 
-    A record that held one cannot be undone exactly any more; what it says of
-    other items stays.
+    A record that held one cannot be undone to the byte any more; what it says
+    of other items stays.
     """
-    names = _former_names(storage, items)
-    lines = {
-        line.strip()
-        for text in texts.values()
-        for line in text.split("\n")
-        if len(line.strip().encode("utf-8")) >= _TELLING
-    }
-    for record in storage.history.read():
-        for change in record.items:
-            for state in (change.before, change.after):
-                if state is not None and (change.path, name_key(state.name.removeprefix("^"))) in names:
-                    lines.update(
-                        line.strip()
-                        for line in state.text.split("\n")
-                        if len(line.strip().encode("utf-8")) >= _TELLING
-                    )
-    plain = {address.name or "" for address in items.values()}
+    keys = traces.keys
 
-    def holds(state: ItemState | None) -> bool:
-        return state is not None and any(line in state.text for line in lines)
+    def tells(path: str, state: ItemState | None) -> bool:
+        if state is None:
+            return False
+        if traces.is_one(path, state) or traces.shows_in(state.text):
+            return True
+        return any(key in keys for key in _pointers(state))
 
-    def change_record(record: ChangeRecord) -> ChangeRecord:
+    def changed(record: ChangeRecord) -> ChangeRecord:
         kept = tuple(
             change
             for change in record.items
-            if not any(
-                state is not None and (change.path, name_key(state.name.removeprefix("^"))) in names
-                for state in (change.before, change.after)
-            )
-            and not holds(change.before)
-            and not holds(change.after)
+            if not (tells(change.path, change.before) or tells(change.path, change.after))
         )
-        telling = any(
-            any(line in side for line in lines) or any(name and name in side for name in plain)
+        if len(kept) == len(record.items) and not any(
+            traces.shows_in(side) or any(key in name_key(side) for key in keys)
             for file in record.files
             for edit in file.edits
             for side in (edit.old, edit.new)
-        )
-        if len(kept) == len(record.items) and not telling:
+        ):
             return record
-        return replace(
-            record,
-            items=kept,
-            files=tuple(replace(file, edits=()) for file in record.files),
-            journal=(),
-            extra={},
-            state="forgotten",
-        )
+        files = tuple(replace(file, edits=()) for file in record.files)
+        return replace(record, items=kept, files=files, journal=(), extra={}, state="forgotten")
 
-    return storage.history.scrub(change_record)
+    return storage.history.scrub(changed)
 
 
-def scrub_journal(storage: Storage, items: Mapping[str, Address]) -> int:
+def _pointers(state: ItemState) -> Iterator[str]:
+    """The keys of the names that an item points at."""
+    for link in find_links(state.text):
+        yield _key(link.item or "")
+    if state.comment:
+        metadata = parse_comment(state.comment)[0]
+        for key in REFERENCES:
+            link_or_none = reference_link(metadata.get(key) or "")
+            if link_or_none is not None:
+                yield _key(link_or_none.item or "")
+
+
+def scrub_journal(storage: Storage, items: Iterable[Address], traces: Traces) -> int:
     """Replace the items' names and hashes in the journal, in every name they had; needs the lock."""
-    wanted = {address.key for address in items.values()}
-    for entry in reversed(list(storage.journal.read())):
-        if entry.action == "rename" and _key(entry) in wanted and isinstance(entry.detail.get("from"), str):
-            wanted.add((*_key(entry)[:2], name_key(entry.detail["from"])))
-    named = {str(address) for address in items.values()} | {address.name or "" for address in items.values()}
+    wanted = {(a.key[0], a.key[1], _key(a.name or "")) for a in items}
+    for path, key in traces.names:
+        category = storage.vault.address_at(path)
+        if category is not None:
+            wanted.add((category.key[0], category.key[1], key))
+    names = {key for _, _, key in wanted}
+
+    def told(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {told(key): told(one) for key, one in value.items()}
+        if isinstance(value, list):
+            return [told(one) for one in value]
+        if isinstance(value, str) and (_key(value) in names or _key(value.rpartition(":")[2]) in names):
+            return FORGOTTEN
+        return value
 
     def change(entry: JournalEntry) -> JournalEntry:
-        mine = _key(entry) in wanted
-        detail = {
-            key: FORGOTTEN if isinstance(value, str) and (value in named or (mine and key == "from")) else value
-            for key, value in entry.detail.items()
-        }
-        if mine:
-            return replace(entry, item=FORGOTTEN, before=None, after=None, detail=detail)
-        return replace(entry, detail=detail) if detail != entry.detail else entry
+        detail = told(entry.detail)
+        if (name_key(entry.scope), name_key(entry.category or ""), _key(entry.item or "")) in wanted:
+            source = entry.source if entry.source and entry.source.startswith("turn/") else None
+            return replace(entry, item=FORGOTTEN, source=source, before=None, after=None, detail=detail)
+        source = told(entry.source) if entry.source and ":" in entry.source else entry.source
+        return replace(entry, source=source, detail=detail) if (source, detail) != (entry.source, entry.detail) else entry
 
-    return storage.journal.scrub(change)
-
-
-def _key(entry: JournalEntry) -> tuple[str, str, str]:
-    return (name_key(entry.scope), name_key(entry.category or ""), name_key(entry.item or ""))
+    changed = storage.journal.scrub(change)
+    with suppress(OSError):
+        os.unlink(JsonLines(storage.journal.path).torn_path)
+    return changed
 
 
 def scrub_usage(storage: Storage, addresses: Iterable[str]) -> None:
@@ -144,3 +206,51 @@ def scrub_usage(storage: Storage, addresses: Iterable[str]) -> None:
         os.unlink(lines.torn_path)
 
 
+def clear_temporaries(storage: Storage) -> None:
+    """Remove temporaries that a crash left outside the memory folders; needs the lock, so nobody is writing one."""
+    root = storage.vault.root
+    folders = [root, os.path.join(root, "history"), os.path.join(root, "resources")]
+    with suppress(OSError):
+        folders += [entry.path for entry in os.scandir(folders[-1]) if entry.is_dir(follow_symlinks=False)]
+    for folder in folders:
+        for name in _listed(folder):
+            if name.startswith(TEMPORARY_PREFIX) and name.endswith(".tmp"):
+                with writing(folder):
+                    remove_file(os.path.join(folder, name))
+
+
+def remains(storage: Storage, traces: Traces) -> list[str]:
+    """The files that still hold a forgotten line: what is no category, and what a person wrote elsewhere too."""
+    needles = [line.encode("utf-8", "surrogatepass") for line in traces.lines]
+    found: list[str] = []
+    if not needles:
+        return found
+
+    def look(path: str) -> None:
+        with suppress(OSError), open(path, "rb") as stream:
+            data = stream.read()
+            if any(needle in data for needle in needles):
+                found.append(storage.vault.relative(path))
+
+    _each_file(storage.vault.root, look)
+    return sorted(found)
+
+
+def _each_file(root: str, look: Callable[[str], None]) -> None:
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name not in (".git", ".cache")]
+        for name in names:
+            path = os.path.join(folder, name)
+            if os.path.isfile(path) and not os.path.islink(path):
+                look(path)
+
+
+def _listed(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def _key(name: str) -> str:
+    return name_key(name.removeprefix("^"))

@@ -143,6 +143,7 @@ def test_memory_md_is_read_only_when_it_holds_entries(tmp_path: Path) -> None:
         assert [p.kind for p in problems] == ["skipped"]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
 def test_bad_files_do_not_stop_the_rest(tmp_path: Path) -> None:
     _make(tmp_path, {"wiki/good.md": "## a\n\none\n", "wiki/merge.md": "## b\n\n<!-- memoranda: owner -->\n"})
     (tmp_path / "wiki/latin.md").write_bytes(b"## a\n\ncaf\xe9\n")

@@ -13,7 +13,9 @@ from memoranda.core import analysis
 from memoranda.core.analysis import analyze, analyze_query
 from memoranda.core.stopwords import is_stop_character, is_stop_word
 
-any_text = st.text(st.characters() | st.sampled_from("aZ09.-_@'’&:,+# \n海边のแก่👍\u200d🏽\u0301\ud800"), max_size=60)
+any_text = st.text(
+    st.characters() | st.sampled_from("aZ09.-_@'’&:,+# \n海边のแก่👍\u200d🏽\u0301\ud800"), max_size=60
+)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +47,8 @@ any_text = st.text(st.characters() | st.sampled_from("aZ09.-_@'’&:,+# \n海边
         ("U.S.", ["u.s"]),
         ("e-mails", ["e-mail", "e", "mail"]),
         ("__init__ --flag", ["init", "flag"]),
+        ("well\u2010known", ["well-known", "well", "known"]),
+        ("well\u2011known", ["well-known", "well", "known"]),
         ("don't", ["don't"]),
         ("they've", ["they've"]),
         ("Caroline's", ["carolin"]),

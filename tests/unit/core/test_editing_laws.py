@@ -22,8 +22,9 @@ LINES = [
     "- [ ] task", "-", "* star", "[[a:b]] link", "\u2028odd\x85",
 ]  # fmt: skip
 BODY_LINES = [
-    "", "plain", "more", "海边。", "### deeper", "- item", "  - nested", "1. one", "> quote", "```", "    code",
-    "ends ^odd", "<div>", "***", "|a|b|", "[a]: /url", "\\", "# top", "<!-- memoranda: a=b -->", "<!-- note -->",
+    "", "plain", "more", "海边。", "### deeper", "- item", "  - nested", "1. one", "> quote", "```",
+    "    code", "ends ^odd", "<div>", "***", "|a|b|", "[a]: /url", "\\", "# top", "<!-- memoranda: a=b -->",
+    "<!-- note -->",
 ]  # fmt: skip
 
 GONE = "\0gone"

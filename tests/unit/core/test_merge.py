@@ -179,3 +179,14 @@ def test_one_side_is_taken_whole_however_it_is_compared(rounds: int, pairs: int,
         patch.setattr(module, "_MOST_ROUNDS", rounds)
         patch.setattr(module, "_MOST_PAIRS", pairs)
         assert merge(old, new, "theirs\n" + old) == Merge("theirs\n" + new, False)
+
+
+def test_what_both_sides_inserted_first_stands_once() -> None:
+    merged = merge("a\n", "a\nitem\nm1\n", "a\nitem\nm2\n")
+    assert not merged.conflict
+    assert merged.text == "a\nitem\nm2\nm1\n"
+
+
+def test_shared_blank_lines_are_not_taken_for_the_same_insertion() -> None:
+    merged = merge("a\n", "a\n\n## ours\n", "a\n\n## theirs\n")
+    assert merged.text == "a\n\n## theirs\n\n## ours\n"

@@ -6,17 +6,19 @@ from collections.abc import Sequence
 from math import isclose, log
 
 import pytest
-from fakes.keyword_index import NaiveKeywordIndex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fakes.keyword_index import NaiveKeywordIndex
 from memoranda.core.ports import KeywordIndex
 from memoranda.index.bm25 import Bm25Index, Bm25Parameters, Scored, best, explain, rank, score
 
 words = st.sampled_from(["sea", "beach", "sand", "海", "海边", "rare"])
 documents = st.lists(st.lists(words, max_size=8), min_size=1, max_size=10)
 queries = st.dictionaries(words | st.just("absent"), st.sampled_from([1.0, 0.5, 2.0]), max_size=4)
-parameters = st.builds(Bm25Parameters, st.sampled_from([0.0, 0.9, 1.2, 2.0]), st.sampled_from([0.0, 0.4, 0.75, 1.0]))
+parameters = st.builds(
+    Bm25Parameters, st.sampled_from([0.0, 0.9, 1.2, 2.0]), st.sampled_from([0.0, 0.4, 0.75, 1.0])
+)
 
 
 def index_of(texts: Sequence[Sequence[str]]) -> Bm25Index:
@@ -26,7 +28,9 @@ def index_of(texts: Sequence[Sequence[str]]) -> Bm25Index:
     return index
 
 
-def by_formula(texts: Sequence[Sequence[str]], query: dict[str, float], p: Bm25Parameters) -> dict[int, float]:
+def by_formula(
+    texts: Sequence[Sequence[str]], query: dict[str, float], p: Bm25Parameters
+) -> dict[int, float]:
     average = sum(map(len, texts)) / len(texts)
     scores = {}
     for doc, terms in enumerate(texts):
@@ -144,4 +148,6 @@ def test_best_takes_no_score_of_zero_and_nothing_below_one() -> None:
 
 
 def test_a_term_in_every_document_still_counts() -> None:
-    assert [s.doc for s in rank([index_of([["sea"], ["sea", "sea"]])], {"sea": 1.0}, Bm25Parameters(), 2)] == [1, 0]
+    assert [
+        s.doc for s in rank([index_of([["sea"], ["sea", "sea"]])], {"sea": 1.0}, Bm25Parameters(), 2)
+    ] == [1, 0]
