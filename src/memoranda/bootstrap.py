@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from memoranda.core.addresses import Address, parse_address, parse_scope, parse_turn
-from memoranda.core.errors import Conflict, MemorandaError, NotFound, VaultError
+from memoranda.core.addresses import parse_address, parse_scope, parse_turn
+from memoranda.core.errors import VaultError, VaultReadOnly
 from memoranda.core.model import Forgotten, Imported, Item, JournalEntry, Level, Problem, Turn, Written
+from memoranda.core.names import name_key
 from memoranda.core.ports import Clock
-from memoranda.index.bm25 import Bm25Parameters
-from memoranda.index.corpus import Corpus, Entry
-from memoranda.index.refresh import Refresher, item_entry
-from memoranda.retrieval.parameters import RetrievalParameters
 from memoranda.retrieval.result import Retrieval
-from memoranda.retrieval.retriever import Retriever
+from memoranda.services.contents import Contents, as_item
 from memoranda.services.remember import OnExists, remember, rename, revise
-from memoranda.services.usage import note_usage
 from memoranda.services.writer import Writer
 from memoranda.storage.clock import SystemClock, parse_moment
 from memoranda.storage.resources import Resources
@@ -60,11 +55,9 @@ class Vault:
     def __init__(self, folder: VaultFolder, *, actor: str, clock: Clock) -> None:
         self._storage = Storage.at(folder, clock, actor)
         self._resources = Resources(folder)
-        self._corpus = Corpus()
-        self._refresher = Refresher(self._storage, self._resources, self._corpus)
+        self._contents = Contents(self._storage, self._resources)
+        self._mutex = self._contents.mutex
         self._writer = Writer(self._storage)
-        self._mutex = threading.RLock()
-        self._touched: dict[str, Address] = {}
 
     @classmethod
     def open(
@@ -88,7 +81,9 @@ class Vault:
         if os.path.exists(vault._storage.vault.path("forgetting.json")):
             from memoranda.services.forget import resume
 
-            resume(vault._storage, vault._resources)
+            # Who may only read cannot finish it, and reads on.
+            with suppress(VaultReadOnly):
+                resume(vault._storage, vault._resources)
         return vault
 
     @property
@@ -118,19 +113,13 @@ class Vault:
 
     def close(self) -> None:
         """Bring ``MEMORY.md`` up to date. Everything else is on disk already."""
-        with self._mutex:
-            touched, self._touched = self._touched, {}
-            touched |= {str(found.address): found.address for found in self._refresher.accounted}
-            self._refresher.accounted.clear()
-            if touched and self.settings.overview:
-                from memoranda.services.overview import refresh_touched
+        if not self.settings.overview:
+            return
+        from memoranda.services.overview import refresh_changed
 
-                try:
-                    with self._storage.locked(1.0):
-                        refresh_touched(self._storage, touched.values())
-                except VaultError:
-                    # The overview is made from the files again at the next opportunity.
-                    return
+        # Where that fails it is made from the files at the next opportunity.
+        with self._mutex, suppress(VaultError):
+            refresh_changed(self._storage)
 
     def __enter__(self) -> Vault:
         return self
@@ -188,7 +177,7 @@ class Vault:
             "kind": kind,
         }
         with self._mutex:
-            return self._wrote(remember(self._writer, address, text, on_exists=on_exists, fields=fields))
+            return remember(self._writer, address, text, on_exists=on_exists, fields=fields)
 
     def revise(
         self,
@@ -210,10 +199,8 @@ class Vault:
             BadText, VaultReadOnly, VaultFull, VaultBusy.
         """
         with self._mutex:
-            return self._wrote(
-                revise(
-                    self._writer, address, text, expected_hash=expected_hash, keep_links=keep_links, fields=fields
-                )
+            return revise(
+                self._writer, address, text, expected_hash=expected_hash, keep_links=keep_links, fields=fields
             )
 
     def rename(self, address: str, new_name: str) -> Written:
@@ -223,7 +210,7 @@ class Vault:
             NotFound, NameTaken, BadName, VaultReadOnly, VaultFull, VaultBusy.
         """
         with self._mutex:
-            return self._wrote(rename(self._writer, address, new_name))
+            return rename(self._writer, address, new_name)
 
     def forget(
         self,
@@ -245,13 +232,9 @@ class Vault:
         from memoranda.services.forget import forget
 
         with self._mutex:
-            done = forget(
+            return forget(
                 self._writer, self._resources, address, source=source, user=user, derived=derived, preview=preview
             )
-            if not preview:
-                for text in done.items:
-                    self._touch(text)
-            return done
 
     def undo(self, journal_id: str | None = None) -> Written:
         """Take back a change, by default the newest; itself a change that can be undone.
@@ -263,7 +246,7 @@ class Vault:
         from memoranda.services.undo import undo
 
         with self._mutex:
-            return self._wrote(undo(self._writer, journal_id))
+            return undo(self._writer, journal_id)
 
     @contextmanager
     def batch(self) -> Iterator[None]:
@@ -280,33 +263,26 @@ class Vault:
         wanted = parse_address(address)
         if wanted.name is None:
             return None
-        entry = self._entry_at(wanted)
-        if as_of is not None:
-            from memoranda.services.timetravel import entries_as_of
-
+        if as_of is None:
+            entry = self._contents.find(wanted)
+        else:
             moment = parse_moment(as_of, self.clock.zone(), end_of_day=True)
-            known = [] if entry is None else [entry]
-            found = entries_as_of(self._storage, known, moment)
-            entry = next((e for e in found if parse_address(e.address).key == wanted.key), None)
-        return None if entry is None else _item(entry)
+            entry = self._contents.find_as_of(wanted, moment)
+        return None if entry is None else as_item(entry)
 
     def items(self, category: str | None = None, scope: str | None = None) -> list[Item]:
-        """All items, or those of a category or scope, in file order."""
-        entries = self._items()
-        if category is not None:
-            wanted = parse_address(category)
-            entries = [e for e in entries if parse_address(e.address).key[:2] == wanted.key[:2]]
-        if scope is not None:
-            name = str(parse_scope(scope))
-            entries = [e for e in entries if e.scope.casefold() == name.casefold()]
-        return [_item(entry) for entry in sorted(entries, key=lambda e: (e.scope, e.category, e.order))]
+        """All items, or those of a category or scope, in file order. Raises BadName, VaultUnreadable."""
+        wanted = None if category is None else parse_address(category)
+        whose = None if scope is None else parse_scope(scope)
+        return [as_item(entry) for entry in self._contents.items(wanted, whose)]
 
     def categories(self, scope: str | None = None) -> list[CategorySummary]:
         """Every category, or those of one scope. Raises VaultUnreadable."""
         from memoranda.services.overview import summarize
 
-        name = None if scope is None else str(parse_scope(scope)).casefold()
-        return [s for s in summarize(self._storage) if name is None or s.scope.casefold() == name]
+        name = None if scope is None else name_key(str(parse_scope(scope)))
+        with self._mutex:
+            return [s for s in summarize(self._storage) if name is None or name_key(s.scope) == name]
 
     def read_category(self, address: str) -> str:
         """A category file's text, as it is.
@@ -315,11 +291,7 @@ class Vault:
             NotFound: there is no such file.
             Conflict: it is not UTF-8.
         """
-        files = self._storage.vault.category_files(parse_address(address))
-        texts = [loaded.category.text for _, path in files if (loaded := self._storage.reader.read(path))]
-        if not texts:
-            raise NotFound(f"there is no category {address}")
-        return "".join(texts)
+        return self._contents.text_of(parse_address(address))
 
     def turn(self, address: str) -> Turn | None:
         """One turn (``turn/conv_1#4``); ``None`` if it is not known or was forgotten."""
@@ -363,27 +335,25 @@ class Vault:
         Raises:
             UsageError: an argument has no meaning.
         """
-        retriever = self._retriever(levels, as_of, strict=deadline is not None)
-        if deadline is None:
-            deadline = self.settings.deadline
-        found = retriever.retrieve(
+        from memoranda.services.recall import recall
+
+        return recall(
+            self._storage,
+            self._contents,
             query,
             k=k,
             budget=budget,
             levels=levels,
             scopes=scopes,
             mode=mode,
+            as_of=as_of,
             explain=explain,
-            deadline=None if deadline == float("inf") else deadline,
+            deadline=deadline,
         )
-        if self.settings.usage and as_of is None:
-            note_usage(self._storage, (hit.address for hit in found.hits))
-        return found
 
     def warm(self, levels: Sequence[Level] = ("item", "resource"), progress: Progress | None = None) -> None:
         """Read what has not been read yet, so that the next question meets its deadline. Raises VaultUnreadable."""
-        with self._mutex:
-            self._refresher.refresh(levels, None, progress)
+        self._contents.refresh(levels, None, progress)
 
     def check(self, repair: bool = False) -> list[Problem]:
         """Every fault in the files, by path and line; with ``repair`` what is left after mending what can be.
@@ -394,18 +364,18 @@ class Vault:
         from memoranda.services import check
 
         with self._mutex:
-            self._refresher.refresh(("item",))
-            problems = check.check(self._storage, self._resources, self._corpus)
-            if repair and check.repair(self._writer, self._corpus, problems):
-                self._refresher.refresh(("item",))
-                problems = check.check(self._storage, self._resources, self._corpus)
+            self._contents.refresh()
+            problems = check.check(self._storage, self._resources, self._contents.corpus)
+            if repair and check.repair(self._writer, self._contents.corpus, problems):
+                self._contents.refresh()
+                problems = check.check(self._storage, self._resources, self._contents.corpus)
             return problems
 
     def log(self, limit: int | None = None) -> list[JournalEntry]:
         """The journal's newest entries (all without ``limit``), newest last; a hand edit since is noted first."""
         import itertools
 
-        self._items()
+        self._contents.refresh()
         return list(itertools.islice(self._storage.journal.read_backwards(), limit))[::-1]
 
     def follow(self) -> Iterator[JournalEntry]:
@@ -423,15 +393,14 @@ class Vault:
                 last = entry.id
                 yield entry
             time.sleep(0.5)
-            self._items()
+            self._contents.refresh()
 
     def graph(self, scope: str | None = None) -> Graph:
         """The graph of items, categories, links, owners, actors and conversations."""
         from memoranda.services.graph import build_graph
 
-        name = None if scope is None else str(parse_scope(scope)).casefold()
-        entries = [e for e in self._items() if name is None or e.scope.casefold() == name]
-        return build_graph(self._corpus, entries)
+        entries = self._contents.items(scope=None if scope is None else parse_scope(scope))
+        return build_graph(self._contents.corpus, entries)
 
     def import_turns(
         self, turns: Iterable[Turn | Problem | Mapping[str, Any]], *, progress: Progress | None = None
@@ -460,15 +429,13 @@ class Vault:
             kind, records = read_foreign(format, os.fspath(path), self.clock.zone())
             if kind == "turns":
                 return self.import_turns(records, progress=progress)
-            done = import_items(self._writer, records, format, progress)
-            self._touched |= {s.address: parse_address(s.address) for s in self.categories("shared")}
-            return done
+            return import_items(self._writer, records, format, progress)
 
     def export(self) -> Iterator[dict[str, Any]]:
         """Every item and turn as a JSON object."""
         from memoranda.services.status import export
 
-        return export(self._items(), self._resources)
+        return export(self._contents.items(), self._resources)
 
     def status(self) -> Status:
         """The vault in numbers. Raises VaultUnreadable."""
@@ -488,71 +455,10 @@ class Vault:
         from memoranda.storage.cache import clear_cache
 
         with self._mutex:
-            self._items()
-            with self._storage.locked():
+            self._contents.refresh(("item", "resource"))
+            with self._storage.locked(), self._contents.renewed():
                 clear_cache(self._storage)
-                self._corpus = Corpus()
-                self._refresher = Refresher(self._storage, self._resources, self._corpus)
-                self._refresher.refresh(("item", "resource"), None, progress)
+                self._contents.refresh(("item", "resource"), None, progress)
                 if self.settings.overview:
                     refresh_overview(self._storage)
             return self.status()
-
-    def _items(self) -> list[Entry]:
-        with self._mutex:
-            self._refresher.refresh(("item",))
-            return [e for p in self._corpus.partitions(("item",)) for e in p.entries.values()]
-
-    def _retriever(self, levels: Sequence[Level], as_of: str | None, strict: bool) -> Retriever:
-        parameters = RetrievalParameters(memory=Bm25Parameters(self.settings.k1, self.settings.b))
-        if as_of is not None:
-            from memoranda.services.timetravel import FixedClock, corpus_as_of
-
-            moment = parse_moment(as_of, self.clock.zone(), end_of_day=True)
-            with self._mutex:
-                self._refresher.refresh(levels)
-                present = [e for p in self._corpus.partitions(tuple(levels)) for e in p.entries.values()]
-            corpus = corpus_as_of(self._storage, present, moment)
-            return Retriever(corpus, parameters, FixedClock(moment, self.clock.zone()), lambda _: ())
-        if not strict and not self._refresher.loaded.issuperset(levels):
-            # Whatever fails here the retriever meets again, and says what is missing.
-            with suppress(MemorandaError):
-                self.warm(levels)
-
-        def refresh(seconds: float | None) -> Sequence[str]:
-            with self._mutex:
-                return self._refresher.refresh(levels, seconds)
-
-        return Retriever(self._corpus, parameters, self.clock, refresh)
-
-    def _entry_at(self, wanted: Address) -> Entry | None:
-        for relative, path in self._storage.vault.category_files(wanted):
-            try:
-                loaded = self._storage.reader.read(path)
-            except Conflict:
-                continue
-            section = None if loaded is None else loaded.category.find(wanted.name or "")
-            if section is not None:
-                root = self._storage.vault.memory_root(wanted.scope)
-                address = self._storage.vault.address_of(root, relative) or wanted
-                return item_entry(address.named(section.address_name), section, relative)
-        return None
-
-    def _wrote(self, written: Written) -> Written:
-        if written.journal_id is not None:
-            self._touch(written.address)
-        return written
-
-    def _touch(self, text: str) -> None:
-        try:
-            address = parse_address(text)
-        except MemorandaError:
-            return
-        self._touched[str(Address(address.scope, address.category))] = address
-
-
-def _item(entry: Entry) -> Item:
-    path, _, line = entry.citation.rpartition(":")
-    number = int(line) if line.isdigit() and path else 0
-    where = path if number else entry.citation
-    return Item(parse_address(entry.address), entry.text, entry.metadata, entry.links, entry.hash, where, number)

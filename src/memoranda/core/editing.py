@@ -43,6 +43,7 @@ class CategoryEditor:
         self._added: list[Pending] = []
         self._by_key: dict[str, Pending | None] = {}  # over category.find; None: no longer there
         self._by_text: dict[str, list[Section | Pending]] | None = None
+        self._asked = False
         self._hidden: dict[str, list[Section]] | None = None
         self._numbers: dict[str, int] = {}
         self._listed = 0
@@ -59,6 +60,11 @@ class CategoryEditor:
 
     def find_text(self, text: str, owner: str | None) -> str | None:
         """The address of an item of the same owner with the same text, but for white space and NFC."""
+        if self._by_text is None and not self._asked:
+            # The first question, most often the only one, is mostly answered by a search of the file.
+            self._asked = True
+            if not self._items and not self._added and not _may_hold(self._category.text, text):
+                return None
         if self._by_text is None:
             self._by_text = {}
             for section in self._category.sections:
@@ -257,9 +263,14 @@ class CategoryEditor:
             item.metadata = metadata
         if item.section is None and self._as_blocks:
             self._as_block(item)
-        if (new := self._key_of(item)) != old:
+        if self._key_of(item) != old:
             # Addressed by the hash of its text: the old address keeps working in this editor.
-            self._by_key[old] = self._by_key[new] = item
+            self._by_key[old] = item
+            base, number = item.address, 1
+            while (holder := self._find(item.address)) is not None and holder is not item:
+                number += 1
+                item.address = f"{base}-{number}"
+            self._by_key[self._key_of(item)] = item
         if self._by_text is not None:
             self._note_text(item)
         self._changed()
@@ -314,3 +325,12 @@ class CategoryEditor:
 
 def _collapsed(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def _may_hold(text: str, wanted: str) -> bool:
+    """Whether a file may hold the wanted text: false only if its longest word is nowhere in it."""
+    from unicodedata import is_normalized
+
+    if not (is_normalized("NFC", wanted) and is_normalized("NFC", text)):
+        return True
+    return max(wanted.split(), key=len, default="") in text

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-__all__ = ["Edit", "splice"]
+__all__ = ["Edit", "common_start", "splice"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +33,20 @@ def splice(text: str, edits: Sequence[Edit]) -> str:
         done = edit.end
     pieces.append(text[done:])
     return "".join(pieces)
+
+
+Text = TypeVar("Text", str, bytes)
+
+
+def common_start(first: Text, second: Text) -> int:
+    """How much two texts begin alike; by halving, so that most of the work is one comparison."""
+    low, high = 0, min(len(first), len(second))
+    if first[:high] == second[:high]:
+        return high
+    while low < high:
+        middle = (low + high + 1) // 2
+        if first[low:middle] == second[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

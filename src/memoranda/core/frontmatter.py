@@ -77,10 +77,12 @@ class _Checker:
         entry = False
         while mark := _ENTRY.match(row, column):
             parent, column, entry = column, mark.end(), True
+        if row.startswith(("? ", ": "), column):
+            parent, column, entry = column, column + 2, True
         key = _KEY.match(row, column)
         if key:
             self._value(row[key.end() :], column)
-        elif entry or row.startswith(("? ", "%", "{", "["), column):
+        elif entry or row.startswith(("%", "{", "["), column):
             self._value(row[column:], parent)
         else:
             if column == 0:
@@ -110,7 +112,7 @@ class _Checker:
             self.at += 1
             if end:
                 behind = rest[end.end() :].rstrip(" \t")
-                if behind and not _COMMENT_BEHIND.match(behind):
+                if behind and not behind.lstrip(" \t").startswith("#"):
                     self._report(opened, f"text behind the closing {quote}: {behind.strip()[:40]!r}")
                 return
             following = self.rows[self.at] if self.at < len(self.rows) else None
@@ -137,7 +139,7 @@ class _Checker:
                 if depth == 0:
                     behind = value[place + 1 :].rstrip(" \t")
                     self.at += 1
-                    if behind and not _COMMENT_BEHIND.match(behind) and not behind.lstrip().startswith(":"):
+                    if behind and not behind.lstrip(" \t").startswith(("#", ":")):
                         self._report(opened, f"text behind the closing bracket: {behind.strip()[:40]!r}")
                     return
                 if character not in " \t":

@@ -10,13 +10,24 @@ took the last section out from below a person's own text.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 
 from memoranda.core.blocks import comment_in, parse_blocks, read_metadata
+from memoranda.core.edits import common_start
 from memoranda.core.markdown import Block, lines, scan
 from memoranda.core.metadata import EMPTY_METADATA, parse_comment
 from memoranda.core.sections import Category, Naming, Section, body_of
 
-__all__ = ["EMPTY_CATEGORY", "FORM_COMMENT", "Category", "Section", "merge_markers", "parse", "serialize"]
+__all__ = [
+    "EMPTY_CATEGORY",
+    "FORM_COMMENT",
+    "Category",
+    "Section",
+    "merge_markers",
+    "parse",
+    "reparse",
+    "serialize",
+]
 
 #: Keeps a file without sections from being read as one of paragraphs and list items.
 FORM_COMMENT = "<!-- memoranda: form=sections -->"
@@ -28,9 +39,14 @@ _MARKERS = (re.compile(r"<{7}(?: |\Z)"), re.compile(r"={7}\Z"), re.compile(r">{7
 
 def parse(text: str) -> Category:
     """Take a category file apart. Never raises: what is wrong is in ``problems``."""
+    return _parse(text, {})
+
+
+def _parse(text: str, taken: dict[str, int]) -> Category:
+    """``taken`` are names that are not free any more, with their lines."""
     blocks = scan(text)
     problems: list[tuple[int, str, str]] = []
-    naming = Naming(problems)
+    naming = Naming(problems, taken)
     headed = any(block.level == 2 for block in blocks)
     if headed:
         sections = _parse_sections(text, blocks, naming, problems)
@@ -50,6 +66,32 @@ def parse(text: str) -> Category:
         problems.append((blocks[-1].line, "unclosed", f"this {what} is never closed"))
     problems.sort(key=lambda problem: problem[0])
     return Category(text, tuple(sections), tuple(problems), headed, open_at)
+
+
+def reparse(known: Category, text: str) -> Category:
+    """What :func:`parse` gives for ``text``, at the cost of what follows the last item that both begin with.
+
+    ``known`` is an earlier state of the same file. At a level-2 heading nothing
+    is open, so what stands before one that is unchanged is unchanged too.
+    """
+    sections = known.sections
+    # A first line "---" may become front matter by a line anywhere below.
+    if not known.headed or known.problems or "<<<<<<<" in text or text.startswith(("---", "\ufeff---")):
+        return parse(text)
+    # Up to but without the character before the difference: a last line may go on there.
+    alike = common_start(known.text, text) - 1
+    kept = bisect_right(sections, alike, key=lambda section: section.head_end) - 1
+    if kept < 1 or text.startswith("\ufeff", sections[kept].start):
+        return parse(text)
+    start, lines_before = sections[kept].start, sections[kept].line - 1
+    taken = {section.key: section.line - lines_before for section in sections[:kept]}
+    rest = _parse(text[start:], taken)
+    moved = tuple(section.moved(start, lines_before) for section in rest.sections)
+    problems = tuple((line + lines_before, kind, message) for line, kind, message in rest.problems)
+    if any(kind == "duplicate-name" for _, kind, _ in problems):
+        return parse(text)
+    open_at = None if rest.open_at is None else rest.open_at + start
+    return Category(text, sections[:kept] + moved, problems, True, open_at)
 
 
 def serialize(category: Category) -> str:

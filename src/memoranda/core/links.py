@@ -108,6 +108,8 @@ def _found_in(text: str, masked: str, outer: Callable[[int], int] | None) -> Ite
         if masked.startswith("]", at) and inner.count("[") > inner.count("]"):
             at += 1  # [[tools:vim [editor]]]: the name ends with a bracket
         inner = text[first + 2 : at - 2]
+        if "[[" in inner or "]]" in inner:
+            continue  # in code within the brackets
         start = outer(first) if outer else first
         if link := _link(inner, start, start + at - first):
             yield link, inner

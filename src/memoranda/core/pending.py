@@ -61,6 +61,8 @@ class Pending:
 
     def put_text(self, body: Body, *, relinked: bool = False) -> None:
         """Take another text."""
+        if body.text == self.text and self.section is not None:
+            return
         self._body, self.text = body, body.text
         self.relinked = relinked and (self.relinked or not self.text_changed)
         self.text_changed = True
@@ -129,8 +131,7 @@ def _line_edits(category: Category, item: Pending) -> list[Edit] | None:
     section = item.section
     assert section is not None
     text = category.text
-    if not section.is_whole:
-        return None
+    block_id = section.block_id or (-1, -1)
     if section.form == "list":
         block = Block("item", section.start, section.body_end, 0, content=section.content)
         spans = [
@@ -140,6 +141,7 @@ def _line_edits(category: Category, item: Pending) -> list[Edit] | None:
         ]
     else:
         spans = [(start, stop) for start, stop, _ in lines(text, section.body_start, section.body_end)]
+    spans = [(start, block_id[0] if start <= block_id[0] < stop else stop) for start, stop in spans]
     old = section.text.split("\n")
     new = item.text.split("\n")
     if len(spans) != len(new) or [text[start:stop] for start, stop in spans] != old:

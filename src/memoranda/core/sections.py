@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memoranda.core.metadata import Metadata
 from memoranda.core.names import (
@@ -65,6 +65,25 @@ class Section:
     def hash(self) -> str:
         """The content hash of the text."""
         return content_hash(self.text)
+
+    def moved(self, by: int, lines: int) -> Section:
+        """The same section ``by`` characters and ``lines`` lines further down."""
+
+        def span(found: tuple[int, int] | None) -> tuple[int, int] | None:
+            return None if found is None else (found[0] + by, found[1] + by)
+
+        return replace(
+            self,
+            start=self.start + by,
+            end=self.end + by,
+            body_start=self.body_start + by,
+            body_end=self.body_end + by,
+            comment=span(self.comment),
+            line=self.line + lines,
+            content=self.content + by,
+            head_end=self.head_end + by,
+            block_id=span(self.block_id),
+        )
 
     @property
     def is_whole(self) -> bool:
@@ -128,8 +147,8 @@ class Category:
 class Naming:
     """Hands out the addresses of one file's items, and notes what is wrong with their names."""
 
-    def __init__(self, problems: list[tuple[int, str, str]]) -> None:
-        self._taken: dict[str, int] = {}
+    def __init__(self, problems: list[tuple[int, str, str]], taken: dict[str, int] | None = None) -> None:
+        self._taken: dict[str, int] = {} if taken is None else taken
         self._problems = problems
 
     def named(self, name: str, text: str, line: int, hashed: str, mark: str = "") -> tuple[str, str]:

@@ -48,14 +48,15 @@ class Refresher:
         self._items: dict[str, _Indexed] = {}
         self._turns: dict[str, _Indexed] = {}
         self._holders: dict[str, str] = {}
+        self._faulty: dict[str, tuple[Stamp, Problem]] = {}
+        self._crowded: dict[tuple[str, str, str], tuple[str, ...]] = {}
         self._unaccounted: dict[str, FoundFile] = {}
-        self._checked_absence = False
+        self._has_looked = False
+        self._may_be_gone = True
         #: Faults met in the files at the last look.
         self.problems: list[Problem] = []
         #: Levels that have been read in full at least once.
         self.loaded: set[Level] = set()
-        #: Files whose changes by hand this process has journalled.
-        self.accounted: list[FoundFile] = []
 
     def refresh(
         self,
@@ -79,6 +80,7 @@ class Refresher:
         return missing
 
     def _refresh_items(self, until: float | None, progress: Progress | None) -> list[str]:
+        self._settle_first()
         snapshot = scan(self._storage.vault)
         self.problems = list(snapshot.problems)
         gone = [path for path in self._items if path not in snapshot.files and not snapshot.is_unknown(path)]
@@ -93,25 +95,69 @@ class Refresher:
             self._read_items(found)
             if progress is not None:
                 progress(number + 1, len(changed))
+        if changed or gone:
+            self._settle_crowded(snapshot, {found.relative for found in changed})
         if not left:
             self.loaded.add("item")
-        self._account(snapshot, gone)
-        missing = [f"{p.path}: {p.message}" for p in snapshot.problems if p.kind == "unreadable"]
+        self._may_be_gone = self._may_be_gone or bool(gone)
+        self._account(snapshot)
+        missing = [f"{p.path}: {p.message}" for p in self.problems if p.kind == "unreadable"]
         if left:
             missing.append(f"memory: {left} of {len(changed)} changed files not read in time")
         return missing
+
+    def _settle_first(self) -> None:
+        """Before the first look: what a crash cut short is finished or taken back."""
+        if not self._has_looked:
+            self._has_looked = True
+            # Whoever holds the lock has seen to that already; who may not write cannot.
+            with suppress(VaultError, OSError), self._storage.locked(0.0):
+                pass
+
+    def _settle_crowded(self, snapshot: Snapshot, changed: set[str]) -> None:
+        """Where several files are one category, decide anew which of them has a name that stands in two."""
+        members: dict[tuple[str, str, str], list[FoundFile]] = {}
+        for found in snapshot.files.values():
+            members.setdefault(found.address.key, []).append(found)
+        crowded = {key: tuple(f.relative for f in files) for key, files in members.items() if len(files) > 1}
+        for key in {**self._crowded, **crowded}:
+            files = members.get(key, [])
+            if self._crowded.get(key) != crowded.get(key) or any(found.relative in changed for found in files):
+                self._index_together(files)
+        self._crowded = crowded
+
+    def _index_together(self, files: list[FoundFile]) -> None:
+        # As writers do it: the file of exactly that name comes first.
+        files = sorted(files, key=lambda f: (not f.relative.endswith(f"/{f.address.category}.md"), f.relative))
+        for found in files:
+            if (known := self._items.get(found.relative)) is not None:
+                self._drop(known)
+        for found in files:
+            known = self._items.get(found.relative)
+            with suppress(VaultUnreadable, Conflict):
+                loaded = self._storage.reader.read(found.path)
+                if known is not None and loaded is not None and loaded.hash == known.hash:
+                    known.addresses = self._index(found, loaded, None)
+                elif known is not None:
+                    # It changed meanwhile, and is read by the next look.
+                    known.settled, known.hash, known.addresses = False, "", ()
 
     @staticmethod
     def _is_current(known: _Indexed | None, stamp: Stamp) -> bool:
         return known is not None and known.settled and known.stamp == stamp
 
     def _read_items(self, found: FoundFile) -> None:
+        fault = self._faulty.pop(found.relative, None)
+        if fault is not None and fault[0] == found.stamp:
+            self._faulty[found.relative] = fault
+            self.problems.append(fault[1])
+            return
         started = time.time_ns()
         known = self._items.get(found.relative)
         try:
             loaded = self._storage.reader.read(found.path)
         except (VaultUnreadable, Conflict) as error:
-            self._unreadable(found, error)
+            self._unreadable(found, error, found.stamp.is_settled(started))
             return
         if loaded is None:
             return
@@ -124,7 +170,7 @@ class Refresher:
         self._items[found.relative] = _Indexed(stamp, settled, loaded.hash, addresses)
         self._unaccounted[found.relative] = found
 
-    def _unreadable(self, found: FoundFile, error: VaultError | Conflict) -> None:
+    def _unreadable(self, found: FoundFile, error: VaultError | Conflict, settled: bool) -> None:
         line = 0
         if isinstance(error, Conflict):
             with suppress(OSError):
@@ -134,7 +180,10 @@ class Refresher:
                 self._drop(known)
         else:
             kind, message = "unreadable", str(error).removeprefix(found.path).strip()
-        self.problems.append(Problem(found.relative, line, kind, message))
+        problem = Problem(found.relative, line, kind, message)
+        self.problems.append(problem)
+        if settled:
+            self._faulty[found.relative] = (found.stamp, problem)
 
     def _index(self, found: FoundFile, loaded: LoadedCategory, known: _Indexed | None) -> tuple[str, ...]:
         # By key: a name whose case a person changed is the same item, put once and not taken out again.
@@ -162,32 +211,28 @@ class Refresher:
         self._corpus.remove(address)
         self._holders.pop(name_key(address), None)
 
-    def _account(self, snapshot: Snapshot, gone: list[str]) -> None:
+    def _account(self, snapshot: Snapshot) -> None:
         """Journal what a person changed. Never in the way: a busy or read-only vault is asked again next time."""
         storage = self._storage
-        if not (self._unaccounted or gone or not self._checked_absence):
+        if not (self._unaccounted or self._may_be_gone):
             return
         todo = [found for found in self._unaccounted.values() if self._differs(found)]
-        vanished = [b for b in storage.baselines.vanished(snapshot.files) if not snapshot.is_unknown(b.path)]
-        if not todo and not vanished:
-            self._unaccounted.clear()
-            self._checked_absence = True
-            return
-        try:
-            with storage.locked(_JOURNAL_PATIENCE):
-                for found in todo:
-                    self._account_for(found)
-                for baseline in vanished:
-                    self._account_for_absence(baseline)
-        except (VaultError, OSError):
-            return
+        if todo or self._may_be_gone:
+            try:
+                with storage.locked(_JOURNAL_PATIENCE if todo else 0.0):
+                    for found in todo:
+                        self._account_for(found)
+                    for baseline in storage.baselines.vanished(snapshot.files):
+                        if not snapshot.is_unknown(baseline.path):
+                            self._account_for_absence(baseline)
+            except (VaultError, OSError):
+                return
         self._unaccounted.clear()
-        self._checked_absence = True
+        self._may_be_gone = False
 
     def _differs(self, found: FoundFile) -> bool:
-        baseline = self._storage.baselines.get(found.relative)
         indexed = self._items.get(found.relative)
-        return baseline is None or indexed is None or baseline.hash != indexed.hash
+        return indexed is None or self._storage.baselines.hash_of(found.relative) != indexed.hash
 
     def _account_for(self, found: FoundFile) -> None:
         storage = self._storage
@@ -196,7 +241,6 @@ class Refresher:
             baseline = storage.baselines.get(found.relative)
             if loaded is not None and (baseline is None or baseline.hash != loaded.hash):
                 account_for(storage, found.address, found.relative, loaded, baseline)
-                self.accounted.append(found)
 
     def _account_for_absence(self, baseline: Baseline) -> None:
         storage = self._storage

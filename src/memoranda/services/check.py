@@ -6,23 +6,26 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 
-from memoranda.core.addresses import Address, parse_address
-from memoranda.core.errors import Conflict, UsageError, VaultUnreadable
-from memoranda.core.links import find_links
+from memoranda.core.errors import BadText, Conflict, VaultUnreadable
+from memoranda.core.items import Section
+from memoranda.core.links import Link
 from memoranda.core.model import Problem
-from memoranda.core.names import name_key
+from memoranda.core.names import content_hash, name_key
 from memoranda.index.corpus import Corpus, Entry
 from memoranda.services.graph import resolve
-from memoranda.services.linking import retarget_links
+from memoranda.services.linking import item_key, reference_link, retarget_links
 from memoranda.services.writer import Writer
 from memoranda.storage.categories import line_of_bad_byte
 from memoranda.storage.files import TEMPORARY_PREFIX, read_bytes, writing
 from memoranda.storage.resources import Resources
 from memoranda.storage.snapshot import FoundFile, Snapshot, scan
 from memoranda.storage.store import Storage
-from memoranda.storage.transaction import Transaction
+from memoranda.storage.transaction import OpenCategory, Transaction
 
 __all__ = ["check", "repair"]
+
+#: Links to turns and passages lead out of the items.
+_ELSEWHERE = ("turn/", "kb/")
 
 
 def check(storage: Storage, resources: Resources, corpus: Corpus) -> list[Problem]:
@@ -35,7 +38,7 @@ def check(storage: Storage, resources: Resources, corpus: Corpus) -> list[Proble
     problems = [*snapshot.problems, *_same_category(snapshot)]
     for found in snapshot.files.values():
         problems += _file_problems(storage, found)
-    problems += _link_problems(corpus)
+    problems += _link_problems(corpus, {name_key(str(found.address)) for found in snapshot.files.values()})
     problems += _record_problems(storage, resources)
     problems += _leftovers(storage)
     return sorted(set(problems), key=lambda p: (p.path, p.line, p.kind, p.message))
@@ -45,7 +48,7 @@ def repair(writer: Writer, corpus: Corpus, problems: list[Problem]) -> list[Prob
     """Mend what can be mended without touching a person's words; returns what was mended.
 
     Links to a name that exists in exactly one other place are led there;
-    temporaries that a crash left are removed; torn lines are set aside.
+    temporaries that a crash left are removed.
     """
     mended: list[Problem] = []
     for problem in problems:
@@ -84,40 +87,43 @@ def _file_problems(storage: Storage, found: FoundFile) -> Iterator[Problem]:
             yield Problem(found.relative, line, kind, message)
 
 
-def _link_problems(corpus: Corpus) -> Iterator[Problem]:
+def _link_problems(corpus: Corpus, categories: set[str]) -> Iterator[Problem]:
     entries = [e for p in corpus.partitions(("item",)) for e in p.entries.values()]
-    categories = {name_key(entry.category) for entry in entries}
     by_name = _places_by_name(entries)
     for entry in entries:
         path, _, line = entry.citation.rpartition(":")
         for link in entry.links:
+            if link.category.startswith(_ELSEWHERE):
+                continue
             if link.item is None:
-                if link.category and name_key(link.category) not in categories:
+                wanted = name_key(link.category.removeprefix("shared/"))
+                if not categories & {wanted, name_key(f"{entry.scope}/{link.category}")}:
                     message = f"[[{link.target}]] leads to no category"
                     yield Problem(path, int(line), "dangling-link", message)
             elif resolve(corpus, entry, link) is None:
-                there = by_name.get((entry.scope, name_key(link.item)), [])
+                there = by_name.get((entry.scope, item_key(link.item)), [])
                 hint = f"; {there[0].address} has that name" if len(there) == 1 else ""
                 message = f"[[{link.target}]] in {entry.address} leads to no item{hint}"
                 yield Problem(path, int(line), "dangling-link", message, bool(hint))
         for key in ("supersedes", "superseded_by"):
             target = entry.metadata.get(key)
-            if target and corpus.get(target) is None:
+            reference = reference_link(target) if target else None
+            if target and (reference is None or resolve(corpus, entry, reference) is None):
                 yield Problem(path, int(line), f"dangling-{key}", f"{entry.address} says {key}={target}: no such item")
 
 
 def _places_by_name(entries: list[Entry]) -> dict[tuple[str, str], list[Entry]]:
     places: dict[tuple[str, str], list[Entry]] = {}
     for entry in entries:
-        places.setdefault((entry.scope, name_key(entry.name)), []).append(entry)
+        places.setdefault((entry.scope, item_key(entry.name)), []).append(entry)
     return places
 
 
 def _record_problems(storage: Storage, resources: Resources) -> Iterator[Problem]:
     if torn := storage.journal.torn():
-        yield Problem("journal.jsonl", 0, "torn", f"{torn} torn or unreadable lines, set aside or passed over")
+        yield Problem("journal.jsonl", 0, "torn", f"{torn} torn or unreadable lines, set aside (.torn) or passed over")
     if torn := storage.history.torn():
-        yield Problem("history", 0, "torn", f"{torn} torn or unreadable lines, set aside or passed over")
+        yield Problem("history", 0, "torn", f"{torn} torn or unreadable lines, set aside (.torn) or passed over")
     for relative, broken in resources.torn():
         yield Problem(relative, 0, "torn", f"{broken} lines are no turns")
 
@@ -138,44 +144,43 @@ def _leftovers(storage: Storage) -> Iterator[Problem]:
 
 
 def _repair_links(writer: Writer, corpus: Corpus, problems: list[Problem]) -> list[Problem]:
+    """Lead dangling links to the one item that has the name they ask for."""
     if not problems:
         return []
     entries = [e for p in corpus.partitions(("item",)) for e in p.entries.values()]
     by_name = _places_by_name(entries)
-    moves: dict[str, dict[str, str]] = {}
+    by_file: dict[str, dict[str, dict[str, str]]] = {}
     for entry in entries:
         for link in entry.links:
             if link.item is None or resolve(corpus, entry, link) is not None:
                 continue
-            there = by_name.get((entry.scope, name_key(link.item)), [])
+            there = by_name.get((entry.scope, item_key(link.item)), [])
             if len(there) == 1:
-                moves.setdefault(entry.address, {})[link.target] = there[0].address
+                path = entry.citation.rpartition(":")[0]
+                by_file.setdefault(path, {}).setdefault(item_key(entry.name), {})[link.target] = there[0].address
 
-    def plan(transaction: Transaction) -> list[str]:
-        mended = []
-        for address_text, targets in moves.items():
-            address = _address(address_text)
-            if address is None:
-                continue
-            opened = transaction.open(address, address.name)
-            present = opened.get(address.name or "")
-            if present is None or not find_links(present.text):
-                continue
-            text = retarget_links(present.text, targets)
-            if text != present.text:
-                changed = opened.replace(present.name, text)
-                detail = {"path": opened.relative, "links": targets}
-                where = opened.address.named(changed.name)
-                transaction.log("link-repair", where, before=present.hash, after=changed.hash, detail=detail)
-                mended.append(address_text)
+    def plan(transaction: Transaction) -> int:
+        mended = 0
+        for path, moves in by_file.items():
+            category = writer.storage.vault.address_at(path)
+            if category is not None:
+                opened = transaction.open_path(category, path, writer.storage.vault.absolute(path))
+                with suppress(BadText):
+                    mended += _lead_links(transaction, opened, moves)
         return mended
 
-    mended = set(writer.run("link-repair", plan))
-    return [p for p in problems if any(f" in {address} " in p.message for address in mended)]
+    return problems if writer.run("link-repair", plan) else []
 
 
-def _address(text: str) -> Address | None:
-    try:
-        return parse_address(text)
-    except UsageError:
-        return None
+def _lead_links(transaction: Transaction, opened: OpenCategory, moves: dict[str, dict[str, str]]) -> int:
+    def target(section: Section, link: Link) -> str | None:
+        return moves.get(item_key(section.address_name), {}).get(link.target)
+
+    changes = retarget_links(opened, target)
+    for change in changes:
+        if change.before is not None and change.after is not None:
+            where = opened.address.named(change.after.name)
+            hashes = [content_hash(state.text) for state in (change.before, change.after)]
+            detail = {"path": opened.relative, "links": moves.get(item_key(change.before.name), {})}
+            transaction.log("link-repair", where, before=hashes[0], after=hashes[1], detail=detail)
+    return len(changes)

@@ -11,6 +11,7 @@ from memoranda.core.errors import Conflict, NotFound, UsageError, VaultUnreadabl
 from memoranda.core.metadata import Metadata
 from memoranda.core.model import Turn
 from memoranda.core.names import check_identifier, name_key
+from memoranda.services.linking import item_key
 from memoranda.storage.resources import Resources
 from memoranda.storage.snapshot import scan
 from memoranda.storage.store import Storage
@@ -94,9 +95,7 @@ def _find_address(storage: Storage, text: str, derived: bool, found: Doomed) -> 
 
 
 def _same(one: Address, other: Address) -> bool:
-    if one.key[:2] != other.key[:2]:
-        return False
-    return name_key((one.name or "").removeprefix("^")) == name_key((other.name or "").removeprefix("^"))
+    return one.key[:2] == other.key[:2] and item_key(one.name) == item_key(other.name)
 
 
 def _find_copies(storage: Storage, found: Doomed) -> None:

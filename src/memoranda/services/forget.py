@@ -11,12 +11,12 @@ import json
 import os
 from contextlib import suppress
 
-from memoranda.core.addresses import Address, Scope, TurnAddress, parse_address
+from memoranda.core.addresses import Scope, TurnAddress, parse_address
 from memoranda.core.errors import ChangedUnderneath, Conflict, UsageError, VaultError
 from memoranda.core.model import Forgotten
 from memoranda.services.doomed import Doomed, find_doomed
-from memoranda.services.linking import Forget, rewrite_pointers
-from memoranda.services.overview import refresh_touched
+from memoranda.services.linking import Forget, item_key, rewrite_pointers
+from memoranda.services.overview import refresh_overview
 from memoranda.services.scrub import (
     Traces,
     clear_temporaries,
@@ -119,7 +119,12 @@ def _write_intent(storage: Storage, change: str, doomed: Doomed, traces: Traces)
 def _carry_out(
     storage: Storage, resources: Resources, change: str, doomed: Doomed, traces: Traces
 ) -> Forgotten:
-    links = _commit_removal(storage, change, doomed, traces)
+    change, links = _commit_removal(storage, change, doomed, traces)
+    # What a person had changed by hand was accounted for just now: the history has more of it than before.
+    later = traces_of(storage, doomed.items.values(), traces.names)
+    traces.names |= later.names
+    traces.texts |= later.texts
+    traces.lines |= later.lines
     blanked = resources.blank(lambda turn: (turn.conversation, turn.turn) in doomed.turns)
     records = scrub_history(storage, traces)
     scrub_journal(storage, doomed.items.values(), traces)
@@ -127,7 +132,7 @@ def _carry_out(
     storage.settle()
     _make_cache_anew(storage)
     if storage.vault.settings.overview:
-        refresh_touched(storage, doomed.items.values())
+        refresh_overview(storage)
     clear_temporaries(storage)
     _remove_emptied(storage, doomed)
     with writing(storage.vault.root):
@@ -136,20 +141,22 @@ def _carry_out(
     return Forgotten(tuple(doomed.items), _turns(doomed), tuple(links), records, change, False, tuple(warnings))
 
 
-def _commit_removal(storage: Storage, change: str, doomed: Doomed, traces: Traces) -> list[str]:
-    """Take the items out of their files; not again where a crash came after that."""
+def _commit_removal(storage: Storage, change: str, doomed: Doomed, traces: Traces) -> tuple[str, list[str]]:
+    """Take the items out of their files, unless a crash came after that; returns the change's id, and what pointed."""
     if any(change_of(entry.id) == change for entry in storage.journal.read_backwards()):
-        return []
+        return change, []
     for _ in range(_RETRIES):
+        if storage.history.find(change) is not None:
+            # A change that was given up keeps its id.
+            change = new_change_id()
+            _write_intent(storage, change, doomed, traces)
         transaction = Transaction(storage, "forget", change)
         links = _remove_items(transaction, storage, doomed, traces)
         # The names themselves may be what is to be forgotten: the line says only how many.
         transaction.log("forget", detail={"items": len(doomed.items), "turns": len(doomed.turns)})
-        try:
+        with suppress(ChangedMeanwhile):
             transaction.commit()
-        except ChangedMeanwhile:
-            continue
-        return links
+            return change, links
     raise ChangedUnderneath("the files did not stop changing; nothing was forgotten")
 
 
@@ -157,22 +164,19 @@ def _remove_items(transaction: Transaction, storage: Storage, doomed: Doomed, tr
     """Take the items out, and what points at them; returns the addresses of the items that pointed."""
     links: list[str] = []
     for target in doomed.items.values():
+        present = transaction.open(target, target.name).get(target.name or "")
+        if present is not None:
+            traces.add_text(present.text)
+    for target in doomed.items.values():
         links += rewrite_pointers(transaction, storage, (), target, Forget())
     for target in doomed.items.values():
         opened = transaction.open(target, target.name)
         if target.name is not None and opened.get(target.name) is not None:
             traces.add_text(opened.remove(target.name).text)
-            traces.names.add((opened.relative, name_key_of(target)))
+            traces.names.add((opened.relative, item_key(target.name)))
     if doomed.user is not None:
         _remove_files(transaction, storage, doomed.user)
     return sorted(set(links) - set(doomed.items))
-
-
-def name_key_of(address: Address) -> str:
-    """The key of an item's name, a block id without its caret."""
-    from memoranda.core.names import name_key
-
-    return name_key((address.name or "").removeprefix("^"))
 
 
 def _remove_files(transaction: Transaction, storage: Storage, user: str) -> None:

@@ -9,13 +9,17 @@ from typing import Any
 from memoranda.core.links import Link
 from memoranda.core.names import name_key
 from memoranda.index.corpus import Corpus, Entry, link_keys
+from memoranda.services.linking import reference_link
 
 __all__ = ["Edge", "Graph", "Node", "build_graph", "resolve"]
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One node. ``kind`` is item, category, agent, character, user, conversation, project or missing."""
+    """One node. ``kind`` is item, category, agent, character, user, conversation, project or missing.
+
+    An item's ``id`` is its address, any other's is ``kind#label`` (no address holds ``#``).
+    """
 
     id: str
     kind: str
@@ -84,40 +88,50 @@ def build_graph(corpus: Corpus, entries: Iterable[Entry]) -> Graph:
         return identifier
 
     ordered = sorted(entries, key=lambda e: e.address)
-    categories = {name_key(entry.category) for entry in ordered}
+    categories = {name_key(entry.category): entry.category for entry in reversed(ordered)}
     for entry in ordered:
         item = node(entry.address, "item", entry.name)
-        category = node(f"category:{entry.category}", "category", entry.category)
+        category = node(f"category#{entry.category}", "category", entry.category)
         edges[Edge(category, item, "contains")] = None
         _owners(entry, item, category, node, edges)
         for link in entry.links:
             target = resolve(corpus, entry, link)
             if target is not None:
                 edges[Edge(item, node(target.address, "item", target.name), "links")] = None
-            elif link.item is None and name_key(link.category) in categories:
-                edges[Edge(item, node(f"category:{link.category}", "category", link.category), "links")] = None
+            elif link.item is None and (named := _category(entry, link, categories)) is not None:
+                edges[Edge(item, node(f"category#{named}", "category", named), "links")] = None
             else:
-                edges[Edge(item, node(f"missing:{link.target}", "missing", link.target), "links")] = None
-        if entry.metadata.supersedes:
-            older = entry.metadata.supersedes
-            edges[Edge(item, node(older, "item", older.partition(":")[2] or older), "supersedes")] = None
+                edges[Edge(item, node(f"missing#{link.target}", "missing", link.target), "links")] = None
+        reference = reference_link(entry.metadata.supersedes or "")
+        if reference is not None:
+            older = resolve(corpus, entry, reference)
+            if older is not None:
+                edges[Edge(item, node(older.address, "item", older.name), "supersedes")] = None
+            else:
+                edges[Edge(item, node(f"missing#{reference.target}", "missing", reference.target), "supersedes")] = None
     return Graph(tuple(nodes.values()), tuple(edges))
+
+
+def _category(entry: Entry, link: Link, categories: dict[str, str]) -> str | None:
+    """The category that a link to a whole one means: in the scope at hand first, then in shared memory."""
+    own = categories.get(name_key(f"{entry.scope}/{link.category}"))
+    return own or categories.get(name_key(link.category).removeprefix("shared/"))
 
 
 def _owners(entry: Entry, item: str, category: str, node: Any, edges: dict[Edge, None]) -> None:
     kind, _, name = entry.scope.partition("/")
     if kind in _OWNER_KINDS and name:
-        edges[Edge(node(f"{kind}:{name}", kind, name), category, "contains")] = None
+        edges[Edge(node(f"{kind}#{name}", kind, name), category, "contains")] = None
     for key, edge in (("owner", "about"), ("actor", "by")):
         value = entry.metadata.get(key)
         if value:
             kind, _, name = value.partition(":")
             kind, name = (kind, name) if name and kind in _OWNER_KINDS else ("character", value)
-            edges[Edge(item, node(f"{kind}:{name}", kind, name), edge)] = None
+            edges[Edge(item, node(f"{kind}#{name}", kind, name), edge)] = None
     source = entry.metadata.source
     if source:
         conversation = source.removeprefix("turn/").partition("#")[0]
-        edges[Edge(item, node(f"conversation:{conversation}", "conversation", conversation), "from")] = None
+        edges[Edge(item, node(f"conversation#{conversation}", "conversation", conversation), "from")] = None
 
 
 def resolve(corpus: Corpus, entry: Entry, link: Link) -> Entry | None:

@@ -20,7 +20,16 @@ from memoranda.storage.snapshot import scan
 from memoranda.storage.store import Storage
 from memoranda.storage.transaction import OpenCategory, Transaction
 
-__all__ = ["Forget", "Retarget", "points_at", "reference_link", "retarget_links", "rewrite_pointers"]
+__all__ = [
+    "REFERENCES",
+    "Forget",
+    "Retarget",
+    "item_key",
+    "points_at",
+    "reference_link",
+    "retarget_links",
+    "rewrite_pointers",
+]
 
 Choose = Callable[[Link], bool]
 
@@ -66,13 +75,18 @@ class Forget:
         return metadata.with_values(**{key: None})
 
 
+def item_key(name: str | None) -> str:
+    """The form under which items' names are compared: a block id is the same with and without its caret."""
+    return name_key((name or "").removeprefix("^"))
+
+
 def points_at(link: Link, scope: Scope, category: str, target: Address, shadowed: Callable[[Scope], bool]) -> bool:
     """Whether a link in ``category`` of ``scope`` means ``target``.
 
     A link without a scope means an item of its own scope if there is one
     (``shadowed`` tells), else one of shared memory.
     """
-    if link.item is None or name_key(link.item.removeprefix("^")) != name_key((target.name or "").removeprefix("^")):
+    if link.item is None or item_key(link.item) != item_key(target.name):
         return False
     named = name_key(link.category or (scope.prefix + category))
     full = name_key(target.scope.prefix + target.category)
@@ -160,7 +174,7 @@ def _pointing_files(
 
 def _may_mention(text: str, target: Address) -> bool:
     """Whether the first word of the name stands in the text at all: a cheap test that most files fail."""
-    word = name_key((target.name or "").removeprefix("^")).partition(" ")[0]
+    word = item_key(target.name).partition(" ")[0]
     if text.isascii():
         return word.isascii() and word in text.casefold()
     import unicodedata

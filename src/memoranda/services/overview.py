@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memoranda.core.addresses import SHARED, Address
 from memoranda.core.errors import Conflict, MemorandaError, VaultUnreadable
-from memoranda.core.items import Category, parse
+from memoranda.core.items import Category
+from memoranda.core.model import JournalEntry
 from memoranda.core.names import name_key
 from memoranda.storage.files import read_bytes
 from memoranda.storage.install import ChangedMeanwhile, install
 from memoranda.storage.snapshot import scan
 from memoranda.storage.store import Storage
 
-__all__ = ["CategorySummary", "refresh_overview", "refresh_touched", "summarize", "summary_of"]
+__all__ = ["CategorySummary", "refresh_changed", "refresh_overview", "summarize", "summary_of"]
 
 _FILE = "MEMORY.md"
 _BEGIN = "<!-- memoranda: overview -->"
@@ -26,6 +27,9 @@ _HEAD = "# Memory\n\nWhat is remembered, by category. The list between the marke
 _BLOCK = re.compile(re.escape(_BEGIN) + r"(.*?)" + re.escape(_END), re.DOTALL)
 _LINE = re.compile(r"- \*\*(.+?)\*\* \(\d+\)")
 _MORE = " more categories (`memoranda ls`)"
+#: From so many changes on, making it anew is cheaper than following them.
+_MOST_CHANGES = 5000
+_PATIENCE = 1.0
 MAX_CATEGORIES = 200
 MAX_NAMES = 20
 MAX_NAME = 60
@@ -64,12 +68,56 @@ def summarize(storage: Storage) -> list[CategorySummary]:
     return found
 
 
-def refresh_overview(storage: Storage, changed: Iterable[CategorySummary] | None = None) -> bool:
-    """Bring ``MEMORY.md`` up to date: the lines of the ``changed`` categories, or all of it. Needs the lock.
+def refresh_overview(storage: Storage) -> bool:
+    """Bring ``MEMORY.md`` up to date with all files. Needs the lock.
 
     What stands outside the markers is never touched; a file without markers
     gets them at its end. Best effort: returns whether the file is as it should be.
     """
+    newest = storage.journal.last_id()
+    return _refresh(storage, None) and _note(storage, newest)
+
+
+def refresh_changed(storage: Storage) -> bool:
+    """Bring ``MEMORY.md`` up to date with what the journal tells since it was made last.
+
+    Takes the lock if there is anything to do; returns whether the file is as it should be.
+
+    Raises:
+        VaultBusy, VaultReadOnly, VaultUnreadable.
+    """
+    newest = storage.journal.last_id()
+    if newest is None or newest == _noted(storage):
+        return True
+    with storage.locked(_PATIENCE):
+        newest, since = storage.journal.last_id(), _noted(storage)
+        return _refresh(storage, _changed_since(storage, since)) and _note(storage, newest)
+
+
+def _changed_since(storage: Storage, since: str | None) -> list[Address] | None:
+    """The categories that changed after a journal line; ``None`` if that line is not known or too far back."""
+    changed: dict[tuple[str, str, str], Address] = {}
+    for number, entry in enumerate(storage.journal.read_backwards()):
+        if entry.id == since:
+            return list(changed.values())
+        if since is None or number >= _MOST_CHANGES:
+            break
+        for address in _changed_by(storage, entry):
+            changed[address.key] = address
+    return None
+
+
+def _changed_by(storage: Storage, entry: JournalEntry) -> Iterator[Address]:
+    """The categories of shared memory whose items a journal line tells of."""
+    if entry.scope == str(SHARED) and entry.category is not None:
+        yield Address(SHARED, entry.category)
+    for path in entry.detail.get("paths") or ():
+        found = storage.vault.address_at(path) if isinstance(path, str) else None
+        if found is not None and found.scope == SHARED:
+            yield found
+
+
+def _refresh(storage: Storage, changed: Iterable[Address] | None) -> bool:
     path = os.path.join(storage.vault.root, _FILE)
     try:
         data: bytes | None = read_bytes(storage.vault.check_inside(path, _FILE))
@@ -82,16 +130,14 @@ def refresh_overview(storage: Storage, changed: Iterable[CategorySummary] | None
     except UnicodeDecodeError:
         return False
     if changed is None or data is None or _BLOCK.search(text) is None or _MORE in text:
-        lines = {name_key(s.address): _line(s) for s in summarize(storage) if s.scope == str(SHARED) and s.items}
+        lines = _lines(s for s in summarize(storage) if s.scope == str(SHARED))
     else:
         lines = _known_lines(text)
-        for summary in changed:
-            if summary.scope == str(SHARED):
-                lines.pop(name_key(summary.address), None)
-                if summary.items:
-                    lines[name_key(summary.address)] = _line(summary)
+        for address in changed:
+            lines.pop(name_key(str(address)), None)
+            lines |= _lines(_summaries_of(storage, address))
     result = _with_block(text, [lines[key] for key in sorted(lines)])
-    encoded = result.encode("utf-8")
+    encoded = result.encode("utf-8", "surrogatepass")
     if encoded == data:
         return True
     try:
@@ -101,17 +147,41 @@ def refresh_overview(storage: Storage, changed: Iterable[CategorySummary] | None
     return True
 
 
-def refresh_touched(storage: Storage, addresses: Iterable[Address]) -> bool:
-    """Bring the lines of some categories up to date. Needs the lock."""
-    changed = []
-    for address in addresses:
-        category = Address(address.scope, address.category)
-        with suppress(MemorandaError):
-            for relative, path in storage.vault.category_files(category):
-                loaded = storage.reader.read(path)
-                parsed = parse("") if loaded is None else loaded.category
-                changed.append(summary_of(str(category), str(address.scope), address.category, relative, parsed))
-    return refresh_overview(storage, changed)
+def _summaries_of(storage: Storage, address: Address) -> Iterator[CategorySummary]:
+    with suppress(MemorandaError):
+        for relative, path in storage.vault.category_files(address):
+            loaded = storage.reader.read(path)
+            if loaded is not None:
+                yield summary_of(str(address), str(SHARED), address.category, relative, loaded.category)
+
+
+def _lines(summaries: Iterable[CategorySummary]) -> dict[str, str]:
+    """A line a category; the files of one category are one."""
+    merged: dict[str, CategorySummary] = {}
+    for summary in summaries:
+        key = name_key(summary.address)
+        if key in merged:
+            summary = replace(merged[key], names=merged[key].names + summary.names)
+        merged[key] = summary
+    return {key: _line(summary) for key, summary in merged.items() if summary.items}
+
+
+def _mark_path(storage: Storage) -> str:
+    return storage.vault.path(".cache/overview")
+
+
+def _noted(storage: Storage) -> str | None:
+    """The journal line up to which ``MEMORY.md`` was made; ``None`` if that is not known."""
+    with suppress(OSError, UnicodeDecodeError), open(_mark_path(storage), "rb") as stream:
+        return stream.read(64).decode("ascii")
+    return None
+
+
+def _note(storage: Storage, newest: str | None) -> bool:
+    # Neither synced nor whole for sure: what is not a journal's id only costs making the overview anew.
+    with suppress(OSError), open(_mark_path(storage), "wb") as stream:
+        stream.write((newest or "").encode("ascii", "replace"))
+    return True
 
 
 def _known_lines(text: str) -> dict[str, str]:
@@ -125,7 +195,7 @@ def _known_lines(text: str) -> dict[str, str]:
 
 def _line(summary: CategorySummary) -> str:
     shown = [name if len(name) <= MAX_NAME else name[: MAX_NAME - 1] + "…" for name in summary.names[:MAX_NAMES]]
-    shown = [name for name in shown if not name.startswith("~")]
+    shown = [name.replace("<!--", "‹!--") for name in shown if not name.startswith("~")]
     more = summary.items - len(shown)
     names = ", ".join(shown) + (f", … +{more}" if shown and more else "")
     return f"- **{summary.address}** ({summary.items}){': ' + names if shown else ''}"

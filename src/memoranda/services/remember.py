@@ -57,9 +57,9 @@ def remember(
     metadata = EMPTY_METADATA.with_values(**values)
 
     def plan(transaction: Transaction) -> Written:
-        category = transaction.open(wanted, wanted.name)
+        category = _opened(writer, transaction, wanted)
         present = None if wanted.name is None else category.get(wanted.name)
-        older = None if superseded is None else _present(transaction, superseded)
+        older = None if superseded is None else _present(writer, transaction, superseded)
         if present is not None and on_exists == "revise":
             return _revised(writer, transaction, category, present, body, values, True, redactions, older)
         if present is not None and on_exists == "append":
@@ -107,8 +107,8 @@ def revise(
     superseded = _superseded(values, wanted)
 
     def plan(transaction: Transaction) -> Written:
-        category, present = _present(transaction, wanted)
-        older = None if superseded is None else _present(transaction, superseded)
+        category, present = _present(writer, transaction, wanted)
+        older = None if superseded is None else _present(writer, transaction, superseded)
         if expected_hash is not None and not present.hash.startswith(expected_hash.strip() or "?"):
             raise ChangedUnderneath(
                 f"{wanted} is not what was read: its hash is {present.hash}, not {expected_hash}; read it again"
@@ -125,7 +125,7 @@ def rename(writer: Writer, address: str, new_name: str) -> Written:
     new = check_item_name(new)
 
     def plan(transaction: Transaction) -> Written:
-        category, present = _present(transaction, wanted)
+        category, present = _present(writer, transaction, wanted)
         if present.name == new:
             return _unchanged(category, present.name, "unchanged", "it has that name already", redactions)
         other = category.get(new)
@@ -135,7 +135,7 @@ def rename(writer: Writer, address: str, new_name: str) -> Written:
         renamed = category.rename(present.name, new)
         where = old.named(renamed.name)
         writer.touch(where)
-        linked = rewrite_pointers(transaction, writer.storage, tuple(writer.touched.values()), old, Retarget(where))
+        linked = rewrite_pointers(transaction, writer.storage, writer.pending, old, Retarget(where))
         detail = {"path": category.relative, "from": present.name, "links": len(linked)}
         transaction.log("rename", where, before=present.hash, after=renamed.hash, detail=detail)
         notes = (f"links rewritten in {', '.join(linked)}",) if linked else ()
@@ -175,8 +175,15 @@ def _item_address(address: str) -> Address:
     return wanted
 
 
-def _present(transaction: Transaction, wanted: Address) -> tuple[OpenCategory, CurrentItem]:
+def _opened(writer: Writer, transaction: Transaction, wanted: Address) -> OpenCategory:
+    """The category under the name that its file has, however it was asked for."""
     category = transaction.open(wanted, wanted.name)
+    category.address = writer.storage.vault.address_at(category.relative) or category.address
+    return category
+
+
+def _present(writer: Writer, transaction: Transaction, wanted: Address) -> tuple[OpenCategory, CurrentItem]:
+    category = _opened(writer, transaction, wanted)
     present = category.get(wanted.name or "")
     if present is None:
         raise NotFound(f"there is no {wanted}")

@@ -14,7 +14,7 @@ from memoranda.core.links import find_links
 from memoranda.core.metadata import parse_comment
 from memoranda.core.model import JournalEntry
 from memoranda.core.names import name_key
-from memoranda.services.linking import REFERENCES, reference_link
+from memoranda.services.linking import REFERENCES, item_key, reference_link
 from memoranda.storage.files import TEMPORARY_PREFIX, remove_file, writing
 from memoranda.storage.history import ChangeRecord, ItemState
 from memoranda.storage.jsonlines import JsonLines, Record
@@ -26,6 +26,11 @@ __all__ = ["Traces", "clear_temporaries", "remains", "scrub_history", "scrub_jou
 FORGOTTEN = "(forgotten)"
 #: A line of at least so many bytes tells where it comes from; a shorter one ("yes") may stand anywhere.
 _TELLING = 12
+#: Up to so many lines are looked for anywhere in a text, more only as lines.
+_FEW = 200
+_MARKS = "> \t-*+#"
+#: What in a journal line's detail is never a name.
+_PLAIN = frozenset({"action", "conversation", "kind", "path", "paths", "undoes"})
 
 Place = tuple[str, str]
 
@@ -46,7 +51,7 @@ class Traces:
         """Recognise a text from now on."""
         if stripped := text.strip():
             self.texts.add(stripped)
-        self.lines.update(line for part in text.split("\n") if len((line := part.strip()).encode("utf-8")) >= _TELLING)
+        self.lines.update(line for line in _lines(text) if len(line.encode("utf-8", "surrogatepass")) >= _TELLING)
 
     @property
     def keys(self) -> set[str]:
@@ -55,11 +60,21 @@ class Traces:
 
     def is_one(self, path: str, state: ItemState | None) -> bool:
         """Whether a state is one of a forgotten item."""
-        return state is not None and (path, _key(state.name)) in self.names
+        return state is not None and (path, item_key(state.name)) in self.names
 
     def shows_in(self, text: str) -> bool:
         """Whether a line or a whole text of a forgotten item stands in the text."""
-        return text.strip() in self.texts or any(line in text for line in self.lines)
+        if text.strip() in self.texts:
+            return True
+        if len(self.lines) <= _FEW:
+            return any(line in text for line in self.lines)
+        return any(line in self.lines for line in _lines(text))
+
+
+def _lines(text: str) -> Iterator[str]:
+    """The lines without what quotes and lists put around them."""
+    for line in text.replace("\r", "\n").split("\n"):
+        yield line.lstrip(_MARKS).rstrip()
 
 
 def traces_of(storage: Storage, items: Iterable[Address], known: Iterable[Place] = ()) -> Traces:
@@ -69,26 +84,24 @@ def traces_of(storage: Storage, items: Iterable[Address], known: Iterable[Place]
     for address in items:
         with suppress(Conflict, VaultError):
             for path, _ in storage.vault.category_files(address):
-                traces.names.add((path, _key(address.name or "")))
+                traces.names.add((path, item_key(address.name)))
     living = _LivingNames(storage)
     size = -1
     while size != (size := len(traces.names) + len(traces.texts)):
         for record in reversed(records):
             for change in record.items:
                 states = [state for state in (change.before, change.after) if state is not None]
-                if not any(traces.is_one(change.path, state) for state in states):
-                    continue
-                for state in states:
-                    traces.names.add((change.path, _key(state.name)))
-                    traces.add_text(state.text)
+                if any(traces.is_one(change.path, state) for state in states):
+                    for state in states:
+                        traces.names.add((change.path, item_key(state.name)))
+                        traces.add_text(state.text)
         # A heading changed by hand is one item gone and another come, with the same text.
         for record in records:
             for change in record.items:
-                for state in (change.before, change.after):
-                    if state is not None and state.text.strip() in traces.texts:
-                        place = (change.path, _key(state.name))
-                        if place[1] not in living.of(change.path):
-                            traces.names.add(place)
+                for state in filter(None, (change.before, change.after)):
+                    place = (change.path, item_key(state.name))
+                    if state.text.strip() in traces.texts and place[1] not in living.of(change.path):
+                        traces.names.add(place)
     return traces
 
 
@@ -106,7 +119,7 @@ class _LivingNames:
             with suppress(Conflict, VaultError):
                 loaded = self._storage.reader.read(self._storage.vault.absolute(path))
                 names = () if loaded is None else [section.address_name for section in loaded.category.sections]
-            self._known[path] = frozenset(_key(name) for name in names)
+            self._known[path] = frozenset(item_key(name) for name in names)
         return self._known[path]
 
 
@@ -131,7 +144,7 @@ def scrub_history(storage: Storage, traces: Traces) -> int:
             for change in record.items
             if not (tells(change.path, change.before) or tells(change.path, change.after))
         )
-        if len(kept) == len(record.items) and not any(
+        if len(kept) == len(record.items) and record.action != "forget" and not any(
             traces.shows_in(side) or any(key in name_key(side) for key in keys)
             for file in record.files
             for edit in file.edits
@@ -146,46 +159,54 @@ def scrub_history(storage: Storage, traces: Traces) -> int:
 
 def _pointers(state: ItemState) -> Iterator[str]:
     """The keys of the names that an item points at."""
-    for link in find_links(state.text):
-        yield _key(link.item or "")
+    links = list(find_links(state.text))
     if state.comment:
         metadata = parse_comment(state.comment)[0]
-        for key in REFERENCES:
-            link_or_none = reference_link(metadata.get(key) or "")
-            if link_or_none is not None:
-                yield _key(link_or_none.item or "")
+        references = (reference_link(metadata.get(key) or "") for key in REFERENCES)
+        links += [link for link in references if link is not None]
+    return (item_key(link.item) for link in links)
 
 
 def scrub_journal(storage: Storage, items: Iterable[Address], traces: Traces) -> int:
     """Replace the items' names and hashes in the journal, in every name they had; needs the lock."""
-    wanted = {(a.key[0], a.key[1], _key(a.name or "")) for a in items}
+    wanted = {(a.key[0], a.key[1], item_key(a.name)) for a in items}
     for path, key in traces.names:
         category = storage.vault.address_at(path)
         if category is not None:
             wanted.add((category.key[0], category.key[1], key))
+    for entry in storage.journal.read_backwards():
+        # Where the history was pruned, the journal still tells the former names.
+        if entry.action == "rename" and _place(entry) in wanted and isinstance(entry.detail.get("from"), str):
+            wanted.add((*_place(entry)[:2], item_key(entry.detail["from"])))
     names = {key for _, _, key in wanted}
 
     def told(value: Any) -> Any:
         if isinstance(value, dict):
-            return {told(key): told(one) for key, one in value.items()}
+            return {told(key): one if key in _PLAIN else told(one) for key, one in value.items()}
         if isinstance(value, list):
             return [told(one) for one in value]
-        if isinstance(value, str) and (_key(value) in names or _key(value.rpartition(":")[2]) in names):
+        if isinstance(value, str) and (item_key(value) in names or item_key(value.rpartition(":")[2]) in names):
             return FORGOTTEN
         return value
 
     def change(entry: JournalEntry) -> JournalEntry:
         detail = told(entry.detail)
-        if (name_key(entry.scope), name_key(entry.category or ""), _key(entry.item or "")) in wanted:
+        if _place(entry) in wanted:
             source = entry.source if entry.source and entry.source.startswith("turn/") else None
             return replace(entry, item=FORGOTTEN, source=source, before=None, after=None, detail=detail)
         source = told(entry.source) if entry.source and ":" in entry.source else entry.source
-        return replace(entry, source=source, detail=detail) if (source, detail) != (entry.source, entry.detail) else entry
+        if (source, detail) == (entry.source, entry.detail):
+            return entry
+        return replace(entry, source=source, detail=detail)
 
     changed = storage.journal.scrub(change)
     with suppress(OSError):
         os.unlink(JsonLines(storage.journal.path).torn_path)
     return changed
+
+
+def _place(entry: JournalEntry) -> tuple[str, str, str]:
+    return (name_key(entry.scope), name_key(entry.category or ""), item_key(entry.item))
 
 
 def scrub_usage(storage: Storage, addresses: Iterable[str]) -> None:
@@ -221,7 +242,8 @@ def clear_temporaries(storage: Storage) -> None:
 
 def remains(storage: Storage, traces: Traces) -> list[str]:
     """The files that still hold a forgotten line: what is no category, and what a person wrote elsewhere too."""
-    needles = [line.encode("utf-8", "surrogatepass") for line in traces.lines]
+    longest = sorted(traces.lines, key=len, reverse=True)[:_FEW]
+    needles = [line.encode("utf-8", "surrogatepass") for line in longest]
     found: list[str] = []
     if not needles:
         return found
@@ -250,7 +272,3 @@ def _listed(folder: str) -> list[str]:
         return os.listdir(folder)
     except OSError:
         return []
-
-
-def _key(name: str) -> str:
-    return name_key(name.removeprefix("^"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 
 from memoranda.core.addresses import Address
 from memoranda.core.errors import UsageError
@@ -11,6 +11,7 @@ from memoranda.core.links import find_links
 from memoranda.core.metadata import EMPTY_METADATA, Metadata, parse_comment
 from memoranda.core.names import content_hash, name_key
 from memoranda.index.corpus import Corpus, Entry
+from memoranda.retrieval.validity import moment_after
 from memoranda.storage.clock import parse_moment
 from memoranda.storage.history import ChangeRecord, ItemState
 from memoranda.storage.store import Storage
@@ -49,17 +50,20 @@ def entries_as_of(storage: Storage, present: Iterable[Entry], moment: datetime) 
     ``valid_from``, ``valid_to`` and ``superseded_by`` say what was valid. A fact
     that was written down later but is dated earlier counts from its date.
     """
+    zone = storage.clock.zone()
     then: dict[tuple[str, str, str], Entry | None] = {}
     for record in _later_records(storage, moment):
+        seen_late = record.extra.get("kind") == "found"
         for change in reversed(record.items):
             category = storage.vault.address_at(change.path)
             if category is None:
                 continue
             if change.after is not None and (change.before is None or change.before.name != change.after.name):
                 address = category.named(change.after.name)
-                # A renamed item had another name; one added later may be dated earlier: as it was added then.
-                renamed = change.before is not None
-                then[address.key] = None if renamed else _entry(address, change.after, change.path)
+                # What was added later may be dated earlier; a file that was only found later may be of any age.
+                added = change.before is None
+                entry = _entry(address, change.after, change.path) if added else None
+                then[address.key] = entry if entry is not None and (seen_late or _is_dated(entry)) else None
             if change.before is not None:
                 address = category.named(change.before.name)
                 then[address.key] = _entry(address, change.before, change.path)
@@ -67,11 +71,15 @@ def entries_as_of(storage: Storage, present: Iterable[Entry], moment: datetime) 
         key = _key(entry)
         if key is not None and key in then:
             continue
-        if is_valid_at(entry, moment):
+        if is_valid_at(entry, moment, zone):
             yield entry
     for changed in then.values():
-        if changed is not None and is_valid_at(changed, moment):
+        if changed is not None and is_valid_at(changed, moment, zone):
             yield changed
+
+
+def _is_dated(entry: Entry) -> bool:
+    return bool(entry.ts or entry.metadata.valid_from)
 
 
 def _later_records(storage: Storage, moment: datetime) -> Iterator[ChangeRecord]:
@@ -122,26 +130,22 @@ def _key(entry: Entry) -> tuple[str, str, str] | None:
     return (name_key(entry.scope), name_key(category), name_key(entry.name))
 
 
-def is_valid_at(entry: Entry, moment: datetime) -> bool:
-    """Whether an entry's own dates say that it was known and held at ``moment``."""
+def is_valid_at(entry: Entry, moment: datetime, zone: tzinfo) -> bool:
+    """Whether an entry's own dates say that it was known and held at ``moment``; bare dates are days of ``zone``."""
     metadata = entry.metadata
-
-    def after(text: str | None) -> bool:
-        found = _moment(text)
-        return found is not None and found > moment
-
-    if after(entry.ts or metadata.ts) and not (_moment(metadata.valid_from) or moment) < moment:
+    known, begins = _moment(entry.ts or metadata.ts, zone), _moment(metadata.valid_from, zone)
+    if begins is not None and begins > moment:
         return False
-    if after(metadata.valid_from):
+    if known is not None and known > moment and begins is None:
         return False
-    ended = _moment(metadata.valid_to)
-    return ended is None or ended > moment
+    ends = moment_after(metadata.valid_to, zone) if metadata.valid_to else None
+    return ends is None or ends > moment
 
 
-def _moment(text: str | None) -> datetime | None:
+def _moment(text: str | None, zone: tzinfo) -> datetime | None:
     if not text:
         return None
     try:
-        return parse_moment(text, UTC)
+        return parse_moment(text, zone)
     except UsageError:
         return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from memoranda.core.addresses import Address
 from memoranda.core.errors import CannotUndo, MemorandaError, NotFound, UsageError
 from memoranda.core.metadata import EMPTY_METADATA, Metadata, parse_comment
@@ -44,7 +46,9 @@ def undo(writer: Writer, journal_id: str | None = None) -> Written:
         if not notes:
             raise CannotUndo(f"{whole} holds nothing that could be taken back")
         address = _first_address(writer, record, part)
-        detail = {"undoes": entry.id if part else whole, "action": entry.action}
+        detail: dict[str, Any] = {"undoes": entry.id if part else whole, "action": entry.action}
+        if record.files:
+            detail["paths"] = [file.path for file in record.files]
         one = part is not None or entry.id == whole
         hashes = (entry.after, entry.before) if one else (None, None)
         transaction.log("restore", address, before=hashes[0], after=hashes[1], detail=detail)
@@ -109,7 +113,6 @@ def _undo_file(
         for c in reversed(record.items)
         if c.path == file.path and (part is None or part in _names(c))
     ]
-    writer.touch(address)
     told = list(dict.fromkeys(_told(address, change) for change in changes if change != _outside(file)))
     if part is None and opened.hash == file.after and _undo_bytes(opened, file, changes):
         return told or [f"restored the text of {file.path} outside its items"]

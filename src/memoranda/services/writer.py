@@ -24,8 +24,7 @@ class Writer:
 
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
-        #: The categories that plans have changed since somebody last took note of them.
-        self.touched: dict[str, Address] = {}
+        self._pending: dict[str, Address] = {}
         self._batch: Transaction | None = None
         self._plans: list[Plan[Any]] = []
 
@@ -38,9 +37,15 @@ class Writer:
         return outcome
 
     def touch(self, address: Address) -> None:
-        """Note that a plan has changed the category of ``address``."""
-        category = Address(address.scope, address.category)
-        self.touched[str(category)] = category
+        """Note that the plan under way has changed the category of ``address``."""
+        if self._batch is not None:
+            category = Address(address.scope, address.category)
+            self._pending[str(category)] = category
+
+    @property
+    def pending(self) -> tuple[Address, ...]:
+        """The categories that an open batch has changed so far; no file shows that yet."""
+        return tuple(self._pending.values())
 
     @property
     def in_batch(self) -> bool:
@@ -64,7 +69,7 @@ class Writer:
             yield
             self._commit(self._batch)
         finally:
-            self._batch, self._plans = None, []
+            self._batch, self._plans, self._pending = None, [], {}
 
     def _commit(self, transaction: Transaction) -> None:
         if not transaction.has_changes:

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 from memoranda.core.errors import Conflict, VaultUnreadable
-from memoranda.core.items import Category, parse
+from memoranda.core.items import Category, parse, reparse
 from memoranda.storage.files import Stamp, read_bytes
 
 __all__ = ["CategoryReader", "LoadedCategory", "bytes_hash", "line_of_bad_byte"]
@@ -77,7 +77,8 @@ class CategoryReader:
             raise Conflict(
                 f"{os.path.basename(path)} is not UTF-8 (line {line_of_bad_byte(data)}); it is left as it is"
             ) from error
-        loaded = LoadedCategory(path, data, bytes_hash(data), parse(text))
+        category = parse(text) if known is None else reparse(known.category, text)
+        loaded = LoadedCategory(path, data, bytes_hash(data), category)
         if (old := self._known.pop(path, None)) is not None:
             self._bytes -= len(old.data)
         self._known[path] = loaded

@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 
 from memoranda.core.errors import UsageError
 
 __all__ = ["SystemClock", "parse_moment", "written_moment"]
+
+
+class _MachineZone(tzinfo):
+    """The machine's zone with the offset of each moment: summer time has its own, and so had former years."""
+
+    def utcoffset(self, moment: datetime | None) -> timedelta | None:
+        """The offset at a local time; of a time that comes twice, ``fold`` says which."""
+        return None if moment is None else moment.replace(tzinfo=None).astimezone().utcoffset()
+
+    def dst(self, moment: datetime | None) -> timedelta | None:
+        """Not told apart from the rest of the offset."""
+        return None
+
+    def tzname(self, moment: datetime | None) -> str | None:
+        """The zone's abbreviation at a local time."""
+        return None if moment is None else moment.replace(tzinfo=None).astimezone().tzname()
+
+    def fromutc(self, moment: datetime) -> datetime:
+        """The local time at a moment."""
+        return moment.replace(tzinfo=UTC).astimezone().replace(tzinfo=self)
+
+
+_MACHINE_ZONE = _MachineZone()
 
 
 class SystemClock:
@@ -17,9 +40,8 @@ class SystemClock:
         return datetime.now(UTC)
 
     def zone(self) -> tzinfo:
-        """The machine's present zone."""
-        zone = datetime.now().astimezone().tzinfo
-        return zone if zone is not None else UTC
+        """The machine's zone, summer time included."""
+        return _MACHINE_ZONE
 
 
 def written_moment(moment: datetime) -> str:
@@ -41,9 +63,10 @@ def parse_moment(text: str, zone: tzinfo, *, end_of_day: bool = False) -> dateti
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=zone)
         if end_of_day and len(cleaned) <= 10:
-            moment = moment.replace(hour=23, minute=59, second=59, microsecond=999999)
+            # Where the clock goes back at midnight the last hour comes twice.
+            moment = moment.replace(hour=23, minute=59, second=59, microsecond=999999, fold=1)
         return moment.astimezone(UTC)
-    except (ValueError, OverflowError) as error:
+    except (ValueError, OverflowError, OSError) as error:
         raise UsageError(
             f"a time is a date or moment such as 2026-07-10 or 2026-07-10T09:30, not {text!r}"
         ) from error

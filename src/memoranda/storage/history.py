@@ -7,15 +7,20 @@ leaves either no trace or everything that is needed to finish or take back.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memoranda.storage.files import reading, writing
 from memoranda.storage.jsonlines import JsonLines, Record
 from memoranda.storage.vault import VaultFolder
 
-__all__ = ["ChangeRecord", "FileChange", "History", "ItemChange", "ItemState", "TextEdit"]
+__all__ = ["ChangeRecord", "FileChange", "History", "ItemChange", "ItemState", "Mark", "TextEdit"]
+
+Mark = tuple[str, int, int]
+# A sync program's copy of a month is not a month.
+_MONTH_FILE = re.compile(r"\d{4}-\d{2}\.jsonl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +52,19 @@ class TextEdit:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """One file before and after: hashes of all its bytes (``None``: it was not there), and the edits between."""
+    """One file before and after: hashes of all its bytes (``None``: it was not there), and the edits between.
+
+    ``corrections`` are what the change did to the file's items beyond what the
+    record's ``items`` say: of two items with one name, say, the second takes the
+    name over when the first goes. Each is a key, and the name and fingerprint
+    that it stands for now, both empty where it is gone (see :mod:`.baselines`).
+    """
 
     path: str
     before: str | None
     after: str | None
     edits: tuple[TextEdit, ...] = ()
+    corrections: tuple[tuple[str, str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +72,7 @@ class ChangeRecord:
     """One change of any number of files: all of it happens, or none.
 
     ``journal`` holds the lines that say so once it has happened; ``state`` is
-    ``aborted`` for a change that was given up, ``forgotten`` where bodies were
-    taken out.
+    ``forgotten`` where bodies were taken out.
     """
 
     id: str
@@ -78,6 +89,7 @@ class History:
     """The records of all months. Writers hold the vault's lock."""
 
     def __init__(self, vault: VaultFolder) -> None:
+        self._vault = vault
         self._folder = vault.path("history")
 
     def append(self, record: ChangeRecord) -> None:
@@ -86,14 +98,27 @@ class History:
         Raises:
             VaultFull, VaultReadOnly: nothing was written.
         """
-        month = record.ts[:7] if len(record.ts) >= 7 else "0000-00"
+        name = f"{record.ts[:7]}.jsonl" if _MONTH_FILE.fullmatch(f"{record.ts[:7]}.jsonl") else "0000-00.jsonl"
         newest = next(iter(reversed(self._files())), None)
+        path = os.path.join(self._folder, name)
         # Records stay in the order in which things happened even when the clock goes back a month.
-        path = os.path.join(self._folder, f"{month}.jsonl")
         if newest is not None and path < newest:
             path = newest
+        self._vault.check_inside(path, "history")
         with writing(path):
             JsonLines(path).append([_to_record(record)])
+
+    def take_back(self, change: str) -> bool:
+        """Take the newest record off again if it is of this change: it was given up. Needs no room on the disk.
+
+        Raises:
+            VaultReadOnly, VaultError.
+        """
+        for path in reversed(self._files()):
+            if os.path.getsize(path):
+                with writing(path):
+                    return JsonLines(path).cut_last(lambda record: record.get("id") == change)
+        return False
 
     def read(self) -> Iterator[ChangeRecord]:
         """Every record, oldest first."""
@@ -125,10 +150,32 @@ class History:
                 total += JsonLines(path).torn()
         return total
 
-    def mark(self) -> tuple[str, int]:
-        """The newest file and its size: unchanged means that nobody has written since."""
+    def mark(self) -> Mark:
+        """Name, size and inode of the newest file: unchanged means that nobody has written since."""
         files = self._files()
-        return (files[-1], JsonLines(files[-1]).size()) if files else ("", 0)
+        with reading(self._folder):
+            return _mark_of(files[-1]) if files else ("", 0, 0)
+
+    def since(self, mark: Mark) -> list[ChangeRecord] | None:
+        """The records written after a mark was taken; ``None`` where that cannot be told: files were rewritten."""
+        files = self._files()
+        if mark == ("", 0, 0):
+            start = 0
+        else:
+            path = os.path.join(self._folder, mark[0])
+            if path not in files:
+                return None
+            name, size, inode = _mark_of(path)
+            if inode != mark[2] or size < mark[1] or not JsonLines(path).is_boundary(mark[1]):
+                return None
+            files = files[files.index(path) :]
+            start = mark[1]
+        found: list[ChangeRecord] = []
+        for path in files:
+            with reading(path):
+                found += map(_from_record, JsonLines(path).read(start))
+            start = 0
+        return found
 
     def scrub(self, change: Callable[[ChangeRecord], ChangeRecord]) -> int:
         """Rewrite records: for ``forget`` alone. Returns how many changed."""
@@ -136,7 +183,12 @@ class History:
         def changed(record: Record) -> Record | None:
             found = _from_record(record)
             result = change(found)
-            return record if result is found else _to_record(result)
+            if result is found:
+                return record
+            if result.state == "forgotten":
+                # The names in them may be what is to be forgotten.
+                result = replace(result, files=tuple(replace(file, corrections=()) for file in result.files))
+            return _to_record(result)
 
         total = 0
         for path in self._files():
@@ -153,7 +205,12 @@ class History:
                 names = os.listdir(self._folder)
             except FileNotFoundError:
                 return []
-        return [os.path.join(self._folder, name) for name in sorted(names) if name.endswith(".jsonl")]
+        return [os.path.join(self._folder, name) for name in sorted(names) if _MONTH_FILE.fullmatch(name)]
+
+
+def _mark_of(path: str) -> Mark:
+    found = os.stat(path)
+    return os.path.basename(path), found.st_size, found.st_ino
 
 
 def _to_record(record: ChangeRecord) -> Record:
@@ -171,6 +228,7 @@ def _to_record(record: ChangeRecord) -> Record:
             "before": file.before,
             "after": file.after,
             "edits": [{"at": edit.at, "old": edit.old, "new": edit.new} for edit in file.edits],
+            **({"corrections": [list(one) for one in file.corrections]} if file.corrections else {}),
         }
         for file in record.files
     ]
@@ -201,6 +259,10 @@ def _from_record(row: Record) -> ChangeRecord:
         at = value.get("at")
         return TextEdit(at if isinstance(at, int) else 0, text(value.get("old")), text(value.get("new")))
 
+    def correction(value: Any) -> tuple[str, str, str]:
+        parts = [text(part) for part in value] if isinstance(value, list) else []
+        return (parts[0], parts[1], parts[2]) if len(parts) == 3 else ("", "", "")
+
     return ChangeRecord(
         id=text(row.get("id")),
         ts=text(row.get("ts")),
@@ -211,6 +273,7 @@ def _from_record(row: Record) -> ChangeRecord:
                 text(file.get("before")) or None,
                 text(file.get("after")) or None,
                 tuple(edit(e) for e in rows(file.get("edits"))),
+                tuple(correction(c) for c in file["corrections"]) if isinstance(file.get("corrections"), list) else (),
             )
             for file in rows(row.get("files"))
         ),

@@ -13,6 +13,7 @@ import os
 import time
 from contextlib import ExitStack, suppress
 
+from memoranda.core.edits import common_start
 from memoranda.core.errors import ChangedUnderneath
 from memoranda.core.merge import merge
 from memoranda.storage.files import (
@@ -100,7 +101,7 @@ def _swap(path: str, ours: bytes, expected: bytes, temporary: str) -> bytes:
                 _exchanged(temporary, path)
                 placed = ours
                 ours = _merged(path, expected, ours, displaced, aside=temporary)
-                if _common_start(newest, placed) > _common_start(newest, expected):
+                if common_start(newest, placed) > common_start(newest, expected):
                     # It was made from what we had put there for a moment, so it holds our change already.
                     ours = _merged(path, placed, ours, newest)
                     expected = newest
@@ -154,7 +155,7 @@ def _rewrite(temporary: str, data: bytes, like: str, *, sync: bool) -> None:
 def _merged(path: str, base: bytes, ours: bytes, theirs: bytes, aside: str | None = None) -> bytes:
     """Both changes together. Raises ChangedUnderneath; what lies in ``aside`` is then kept as a copy."""
     # Most of a large file is alike in all three: only the lines behind that are merged.
-    same = base.rfind(b"\n", 0, min(_common_start(base, ours), _common_start(base, theirs))) + 1
+    same = base.rfind(b"\n", 0, min(common_start(base, ours), common_start(base, theirs))) + 1
     try:
         found = merge(*(text[same:].decode("utf-8") for text in (base, ours, theirs)))
         if not found.conflict:
@@ -164,20 +165,6 @@ def _merged(path: str, base: bytes, ours: bytes, theirs: bytes, aside: str | Non
     if aside is not None:
         os.rename(aside, conflict_copy(path))
     raise ChangedUnderneath(f"{path} was changed in the same place meanwhile; nothing was written")
-
-
-def _common_start(first: bytes, second: bytes) -> int:
-    """How many bytes two contents begin alike, by halving: most of the work is one comparison."""
-    low, high = 0, min(len(first), len(second))
-    if first[:high] == second[:high]:
-        return high
-    while low < high:
-        middle = (low + high + 1) // 2
-        if first[low:middle] == second[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def conflict_copy(path: str) -> str:

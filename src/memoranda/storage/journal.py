@@ -30,6 +30,7 @@ class Journal:
     """Appends and reads the journal. Writers hold the vault's lock."""
 
     def __init__(self, vault: VaultFolder) -> None:
+        self._vault = vault
         self._lines = JsonLines(vault.path("journal.jsonl"))
         self.path = self._lines.path
 
@@ -39,6 +40,7 @@ class Journal:
         Raises:
             VaultFull, VaultReadOnly: nothing was written.
         """
+        self._vault.check_inside(self._lines.path, "journal.jsonl")
         with writing(self._lines.path):
             self._lines.append(to_record(entry) for entry in entries)
 
@@ -57,6 +59,16 @@ class Journal:
     def last_id(self) -> str | None:
         """The id of the newest entry."""
         return next((entry.id for entry in self.read_backwards()), None)
+
+    def lines_of(self, change: str) -> set[str]:
+        """The ids of the lines that a change has in the journal; looks no further back than the newest of them."""
+        found: set[str] = set()
+        for entry in self.read_backwards():
+            if change_of(entry.id) == change:
+                found.add(entry.id)
+            elif found:
+                break
+        return found
 
     def torn(self) -> int:
         """How many torn or unreadable lines there are, those set aside included."""

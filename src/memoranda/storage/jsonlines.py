@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from memoranda.storage.files import make_folder, replace_file, sync_folder, write_all
+from memoranda.storage.files import make_folder, replace_file, sync_file, sync_folder, write_all
 
 __all__ = ["JsonLines", "Record", "encode_line"]
 
 Record = dict[str, Any]
 _BLOCK = 65_536
+_BINARY = getattr(os, "O_BINARY", 0)
 
 
 def encode_line(record: Record) -> bytes:
@@ -37,6 +38,18 @@ def _decode_line(line: bytes) -> Record | None:
     return record if isinstance(record, dict) else None
 
 
+def _append_at(descriptor: int, size: int, data: bytes, sync: bool) -> None:
+    """Write at the end, which is at ``size``; on failure cut off again what got there."""
+    try:
+        write_all(descriptor, data)
+        if sync:
+            sync_file(descriptor)
+    except BaseException:
+        with suppress(OSError):
+            os.ftruncate(descriptor, size)
+        raise
+
+
 class JsonLines:
     """One file of JSON objects, a line each. Writers must hold the vault's lock."""
 
@@ -48,9 +61,9 @@ class JsonLines:
         self.append_bytes(b"".join(encode_line(record) for record in records), sync=sync)
 
     def mend(self) -> int:
-        """See that the file ends with a whole line; return its size after that, 0 if it is not there. Raises OSError."""
+        """See that the file ends with a whole line; return its size then, 0 if it is not there. Raises OSError."""
         try:
-            descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0))
+            descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | _BINARY)
         except FileNotFoundError:
             return 0
         try:
@@ -63,27 +76,26 @@ class JsonLines:
         """Add whole lines in one write; on failure the file is as before. Raises OSError."""
         if not data:
             return
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
+        folder = os.path.dirname(self.path)
         fresh = not os.path.exists(self.path)
         if fresh:
-            make_folder(os.path.dirname(self.path))
-        descriptor = os.open(self.path, flags, 0o600)
+            make_folder(folder)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _BINARY, 0o600)
         try:
+            if fresh and sync:
+                # First its name, then what it holds: what fails afterwards can be taken back.
+                sync_folder(folder)
             size = os.fstat(descriptor).st_size
             if size:
                 size = self._mend_tail(descriptor, size)
-            try:
-                write_all(descriptor, data)
-                if sync:
-                    os.fsync(descriptor)
-            except OSError:
+            _append_at(descriptor, size, data, sync)
+        except BaseException:
+            if fresh and os.fstat(descriptor).st_size == 0:
                 with suppress(OSError):
-                    os.ftruncate(descriptor, size)
-                raise
+                    os.unlink(self.path)
+            raise
         finally:
             os.close(descriptor)
-        if fresh and sync:
-            sync_folder(os.path.dirname(self.path))
 
     def _mend_tail(self, descriptor: int, size: int) -> int:
         """See that the file ends with a whole line; return its size after that."""
@@ -92,16 +104,34 @@ class JsonLines:
             return size
         tail = next(self._lines_backwards(), b"")
         if _decode_line(tail) is not None:
-            write_all(descriptor, b"\n")
+            _append_at(descriptor, size, b"\n", False)
             return size + 1
-        aside = os.open(self.torn_path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+        aside = os.open(self.torn_path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _BINARY, 0o600)
         try:
-            write_all(aside, tail + b"\n")
-            os.fsync(aside)
+            # Setting it aside may have been cut short before: then it stands there already.
+            if next(JsonLines(self.torn_path)._lines_backwards(), b"") != tail:
+                _append_at(aside, os.fstat(aside).st_size, tail + b"\n", True)
         finally:
             os.close(aside)
         os.ftruncate(descriptor, size - len(tail))
         return size - len(tail)
+
+    def cut_last(self, is_it: Callable[[Record], bool]) -> bool:
+        """Take the last record off again, durably and without needing room, if it is the one. Raises OSError."""
+        descriptor = os.open(self.path, os.O_RDWR | _BINARY)
+        try:
+            size = os.fstat(descriptor).st_size
+            line = next(self._lines_backwards(), b"")
+            record = _decode_line(line)
+            if record is None or not is_it(record):
+                return False
+            os.lseek(descriptor, max(0, size - 1), os.SEEK_SET)
+            ended = os.read(descriptor, 1) == b"\n"
+            os.ftruncate(descriptor, size - len(line) - ended)
+            sync_file(descriptor)
+            return True
+        finally:
+            os.close(descriptor)
 
     @property
     def torn_path(self) -> str:
@@ -115,9 +145,12 @@ class JsonLines:
             aside = stream.read().count(b"\n")
         return aside + sum(1 for line in self._lines() if line.strip() and _decode_line(line) is None)
 
-    def read(self) -> Iterator[Record]:
-        """Every readable record, oldest first; broken lines are passed over. Raises OSError but for absence."""
-        for line in self._lines():
+    def read(self, start: int = 0) -> Iterator[Record]:
+        """Every readable record from byte ``start`` on, oldest first; broken lines are passed over.
+
+        Raises OSError, but not for absence.
+        """
+        for line in self._lines(start):
             if (record := _decode_line(line)) is not None:
                 yield record
 
@@ -133,11 +166,10 @@ class JsonLines:
         Lines that do not parse are dropped too when any record changed: what
         they hold cannot be told. Raises OSError.
         """
-        kept, changed, broken = [], 0, 0
+        kept, changed = [], 0
         for line in self._lines():
             record = _decode_line(line)
             if record is None:
-                broken += bool(line.strip())
                 continue
             result = change(record)
             if result is None or result != record:
@@ -155,21 +187,25 @@ class JsonLines:
         except FileNotFoundError:
             return 0
 
-    def _lines(self) -> Iterator[bytes]:
+    def is_boundary(self, position: int) -> bool:
+        """Whether a line begins, or the file ends with a whole line, at byte ``position``."""
+        if position == 0:
+            return True
         try:
-            stream = open(self.path, "rb")
+            with open(self.path, "rb") as stream:
+                stream.seek(position - 1)
+                return stream.read(1) == b"\n"
         except FileNotFoundError:
-            return
-        with stream:
+            return False
+
+    def _lines(self, start: int = 0) -> Iterator[bytes]:
+        with suppress(FileNotFoundError), open(self.path, "rb") as stream:
+            stream.seek(start)
             for line in stream:
                 yield line[:-1] if line.endswith(b"\n") else line
 
     def _lines_backwards(self) -> Iterator[bytes]:
-        try:
-            stream = open(self.path, "rb")
-        except FileNotFoundError:
-            return
-        with stream:
+        with suppress(FileNotFoundError), open(self.path, "rb") as stream:
             position = stream.seek(0, os.SEEK_END)
             pieces: list[bytes] = []
             first = True

@@ -20,7 +20,7 @@ __all__ = ["ConversationFile", "Resources", "StagedTurns", "bytes_digest", "turn
 
 _FOLDER = "resources"
 _MONTH = re.compile(r"\d{4}-\d{2}")
-_UNSAFE = re.compile(r'[%\\/:：*?"<>|#^\[\]\x00-\x1f\x7f-\x9f\u2028\u2029]')
+_UNSAFE = re.compile(r'[%\\/:：*?"<>|#^\[\]\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]')
 _OWN = frozenset({"conversation", "turn", "text", "ts", "speaker", "role", "forgotten"})
 
 
@@ -166,7 +166,11 @@ class Resources:
 
 def _file_name(conversation: str) -> str:
     """A file name that is legal everywhere; what is not is percent-encoded, and a long one is cut and hashed."""
-    safe = _UNSAFE.sub(lambda m: "".join(f"%{byte:02X}" for byte in m.group().encode("utf-8")), conversation)
+
+    def encoded(found: re.Match[str]) -> str:
+        return "".join(f"%{byte:02X}" for byte in found.group().encode("utf-8", "surrogatepass"))
+
+    safe = _UNSAFE.sub(encoded, conversation)
     safe = safe.strip()
     if is_category(safe) is None:
         safe = f"%{safe.encode('utf-8')[:1].hex().upper()}{safe[1:]}" if safe.startswith(".") else f"{safe}%"
@@ -201,4 +205,4 @@ def turn_from_record(record: Record) -> Turn | None:
 def _to_record(turn: Turn) -> Record:
     row: Record = {"conversation": turn.conversation, "turn": turn.turn, "ts": turn.ts, "speaker": turn.speaker}
     row |= {"role": turn.role, "text": turn.text, **turn.extra}
-    return {key: value for key, value in row.items() if value != "" or key == "text"}
+    return {key: value for key, value in row.items() if value != "" or key == "text" or key in turn.extra}

@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from memoranda.core.errors import UsageError
+from memoranda.core.errors import BadName, UsageError
+from memoranda.core.names import check_identifier, name_key
+from memoranda.storage.files import read_bytes, reading
 
 __all__ = ["SETTINGS_FILE", "Settings", "read_settings"]
 
 SETTINGS_FILE = "memoranda.toml"
+_LONGEST_DEADLINE = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,7 @@ class Settings:
 
 _RULES: dict[str, tuple[type | tuple[type, ...], str]] = {
     "link_style": (str, '"colon" or "hash"'),
-    "deadline": ((int, float), "a number of seconds above 0"),
+    "deadline": ((int, float), "a number of seconds above 0 (inf for none)"),
     "k1": ((int, float), "a number from 0 to 10"),
     "b": ((int, float), "a number from 0 to 1"),
     "overview": (bool, "true or false"),
@@ -46,17 +49,20 @@ def read_settings(root: str) -> Settings:
 
     Raises:
         UsageError: the file is not TOML, or holds a key or value that means nothing here.
+        VaultUnreadable: the file is there and may not be read.
     """
     path = os.path.join(root, SETTINGS_FILE)
-    try:
-        with open(path, "rb") as stream:
-            import tomllib
+    with reading(path):
+        try:
+            data = read_bytes(path)
+        except FileNotFoundError:
+            return Settings()
+    import tomllib
 
-            table = tomllib.load(stream)
-    except FileNotFoundError:
-        return Settings()
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{SETTINGS_FILE} could not be read: {error}") from error
+    try:
+        table = tomllib.loads(data.decode("utf-8-sig").replace("\r\n", "\n"))
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{SETTINGS_FILE} is not TOML: {error}") from error
     return _settings_from(table, root)
 
 
@@ -70,30 +76,51 @@ def _settings_from(table: dict[str, Any], root: str) -> Settings:
             raise UsageError(f"{SETTINGS_FILE}: {key!r} is not a setting (known: {', '.join(_RULES)}, projects)")
         kinds, meaning = _RULES[key]
         if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool) or not _fits(key, value):
-            raise UsageError(f"{SETTINGS_FILE}: {key} is {meaning}, not {value!r}")
+            raise UsageError(f"{SETTINGS_FILE}: {key} is {meaning}, not {_shown(value)}")
         values[key] = value
     return Settings(**values)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    shown = repr(value)
+    return shown if len(shown) <= 60 else shown[:60] + "…"
 
 
 def _fits(key: str, value: Any) -> bool:
     if key == "link_style":
         return value in ("colon", "hash")
     if key == "deadline":
-        return bool(value > 0)
+        return bool(0 < value <= _LONGEST_DEADLINE or value == float("inf"))
     if key in ("k1", "b"):
         return bool(0 <= value <= (10 if key == "k1" else 1))
     return True
 
 
 def _projects_from(value: Any, root: str) -> dict[str, str]:
-    from memoranda.core.names import check_identifier
-
     if not isinstance(value, dict):
         raise UsageError(f"{SETTINGS_FILE}: projects is a table of tables, as in [projects.apollo]")
-    projects = {}
+    projects: dict[str, str] = {}
+    taken: dict[str, str] = {}
     for project, table in value.items():
         if not isinstance(table, dict) or set(table) != {"path"} or not isinstance(table.get("path"), str):
             raise UsageError(f'{SETTINGS_FILE}: [projects.{project}] holds one line, path = "FOLDER"')
-        folder = os.path.expanduser(table["path"])
-        projects[check_identifier(project, "a project's id")] = os.path.realpath(os.path.join(root, folder))
+        try:
+            name = check_identifier(project, "a project's id")
+        except BadName as error:
+            raise UsageError(f"{SETTINGS_FILE}: {error}") from error
+        if (other := taken.setdefault(name_key(name), project)) != project:
+            raise UsageError(f"{SETTINGS_FILE}: [projects.{other}] and [projects.{project}] are the same project")
+        projects[name] = _project_folder(project, table["path"], root)
     return projects
+
+
+def _project_folder(project: str, path: str, root: str) -> str:
+    if not path.strip() or "\0" in path:
+        raise UsageError(f"{SETTINGS_FILE}: the path of [projects.{project}] is no folder's: {path!r}")
+    folder = os.path.realpath(os.path.join(root, os.path.expanduser(path)))
+    if folder == os.path.realpath(root):
+        # Its memory would be the shared memory, and every other project would see it.
+        raise UsageError(f"{SETTINGS_FILE}: the path of [projects.{project}] may not be the vault itself")
+    return folder

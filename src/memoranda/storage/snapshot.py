@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from memoranda.core.addresses import Address
-from memoranda.core.errors import OutsideVault, VaultUnreadable
+from memoranda.core.errors import BadName, OutsideVault, VaultUnreadable
 from memoranda.core.model import Problem
+from memoranda.core.names import check_identifier
 from memoranda.storage.files import Stamp
 from memoranda.storage.vault import MemoryRoot, VaultFolder
 
@@ -18,9 +18,9 @@ __all__ = ["FoundFile", "Snapshot", "scan"]
 
 # Dropbox, Syncthing, Nextcloud, OneDrive and our own set-aside copies.
 _CONFLICT_COPY = re.compile(
-    r"\.sync-conflict-|\(.*conflicted copy.*\)|\(冲突副本.*\)|_conflict-\d|\.conflict-[0-9a-f]{8}", re.IGNORECASE
+    r"\.sync-conflict-|\(.*(?:conflicted copy|冲突的?副本).*\)|_conflict-\d|\.conflict-[0-9a-f]{8}", re.IGNORECASE
 )
-_MAX_DEPTH = 32
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class FoundFile:
 class Snapshot:
     """One look at the vault.
 
-    ``unreadable`` holds relative folders that could not be listed: what is
-    below them is unknown, which is not the same as gone.
+    ``unreadable`` holds relative paths that could not be looked at, or may not
+    be: what is there or below is unknown, which is not the same as gone.
     """
 
     files: dict[str, FoundFile] = field(default_factory=dict)
@@ -53,91 +53,138 @@ class Snapshot:
 def scan(vault: VaultFolder) -> Snapshot:
     """Look at every memory folder of the vault.
 
+    What a symbolic link leads to counts once: under its own name where that is
+    in a memory folder too.
+
     Raises:
         VaultUnreadable: the vault itself or its shared memory may not be listed:
             an unreadable vault is never taken for an empty one.
     """
-    snapshot = Snapshot()
-    if not os.path.isdir(vault.root):
-        raise VaultUnreadable(f"there is no vault at {vault.root} any more")
-    for root in vault.memory_roots():
-        for entry, relative in _walk(vault, root, snapshot):
-            _take(vault, root, entry, relative, snapshot)
-    return snapshot
+    vault.require_present()
+    scanner = _Scanner(vault)
+    scanner.scan()
+    return scanner.snapshot
 
 
-def _walk(vault: VaultFolder, root: MemoryRoot, snapshot: Snapshot) -> Iterator[tuple[os.DirEntry[str], str]]:
-    waiting: list[tuple[str, str, tuple[str, ...]]] = [(root.folder, root.prefix, ())]
-    while waiting:
-        folder, relative, above = waiting.pop()
-        try:
-            real = vault.check_inside(folder, relative)
-        except OutsideVault as error:
-            snapshot.problems.append(Problem(relative, 0, "outside", str(error)))
-            continue
-        if real in above or len(above) > _MAX_DEPTH:
-            snapshot.problems.append(Problem(relative, 0, "loop", "a symbolic link leads back to its own folder"))
-            continue
-        try:
-            with os.scandir(folder) as listing:
-                entries = sorted(listing, key=lambda e: e.name)
-        except FileNotFoundError:
-            if relative == root.prefix:
-                continue
-            raise
-        except OSError as error:
-            if relative == root.prefix and root.prefix == "memory":
-                raise VaultUnreadable(f"{folder} could not be read ({error.strerror})") from error
-            snapshot.unreadable.append(relative)
-            snapshot.problems.append(Problem(relative, 0, "unreadable", f"could not be read ({error.strerror})"))
-            continue
-        for entry in entries:
-            if entry.name.startswith("."):
+class _Scanner:
+    """One look: first everything that lies where it is named, then what links lead to."""
+
+    def __init__(self, vault: VaultFolder) -> None:
+        self.snapshot = Snapshot()
+        self._vault = vault
+        self._seen: set[str] = set()  # the real folders that were listed
+        self._links: list[tuple[MemoryRoot, os.DirEntry[str], str, bool]] = []
+
+    def scan(self) -> None:
+        for root in self._vault.memory_roots(self._unreadable):
+            if root.scope.name and not _is_identifier(root.scope.name):
+                folder = root.prefix.rpartition("/")[0]
+                self._problem(folder, "name", "no address can hold this name; rename the folder")
                 continue
             try:
-                is_folder = entry.is_dir()
-            except OSError:
-                is_folder = False
-            if is_folder:
-                waiting.append((entry.path, f"{relative}/{entry.name}", (*above, real)))
-            elif entry.name.lower().endswith(".md"):
-                yield entry, f"{relative}/{entry.name}"
+                real = self._vault.check_inside(root.folder, root.prefix)
+            except OutsideVault as error:
+                self._outside(root.prefix, error)
+                continue
+            self._walk(root, root.folder, root.prefix, real)
+        for root, entry, relative, is_folder in self._links:
+            self._follow(root, entry, relative, is_folder)
+
+    def _walk(self, root: MemoryRoot, folder: str, relative: str, real: str) -> None:
+        waiting = [(folder, relative, real)]
+        while waiting:
+            folder, relative, real = waiting.pop()
+            if real in self._seen:
+                self._problem(relative, "loop", "a symbolic link to a folder that is looked at under its own name")
+                continue
+            self._seen.add(real)
+            for entry in self._list(root, folder, relative):
+                below = f"{relative}/{entry.name}"
+                is_folder = _is_folder(entry)
+                if not is_folder and not entry.name.lower().endswith(".md"):
+                    continue
+                if entry.is_symlink():
+                    self._links.append((root, entry, below, is_folder))
+                elif is_folder:
+                    waiting.append((entry.path, below, os.path.join(real, entry.name)))
+                else:
+                    self._take(root, entry, below)
+
+    def _list(self, root: MemoryRoot, folder: str, relative: str) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(folder) as listing:
+                return sorted((e for e in listing if not e.name.startswith(".")), key=lambda e: e.name)
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            if relative == root.prefix == "memory":
+                raise VaultUnreadable(f"{folder} could not be read ({error.strerror})") from error
+            self._unreadable(relative, error)
+            return []
+
+    def _follow(self, root: MemoryRoot, entry: os.DirEntry[str], relative: str, is_folder: bool) -> None:
+        try:
+            real = self._vault.check_inside(entry.path, relative)
+        except OutsideVault as error:
+            self._outside(relative, error)
+            return
+        if is_folder:
+            # Links within a linked folder come to the end of the list that is being gone through.
+            self._walk(root, entry.path, relative, real)
+        elif os.path.dirname(real) in self._seen and real.lower().endswith(".md") and os.path.exists(real):
+            self._problem(relative, "alias", "a symbolic link to another category; that one counts")
+        else:
+            self._take(root, entry, relative)
+
+    def _take(self, root: MemoryRoot, entry: os.DirEntry[str], relative: str) -> None:
+        try:
+            status = entry.stat()
+        except FileNotFoundError:
+            if entry.is_symlink():
+                self._problem(relative, "dangling", "a symbolic link to nothing")
+            return
+        except OSError as error:
+            self._unreadable(relative, error)
+            return
+        if not stat.S_ISREG(status.st_mode):
+            self._problem(relative, "not-a-file", "is not a regular file")
+            return
+        if _CONFLICT_COPY.search(entry.name):
+            self._problem(
+                relative, "sync-conflict", "a sync program's or an interrupted save's second copy; merge it by hand"
+            )
+            return
+        address = self._vault.address_of(root, relative)
+        if address is None:
+            what = "is not UTF-8" if _HALF.search(relative) else "cannot be a category's"
+            self._problem(relative, "name", f"this name {what}; rename the file")
+            return
+        self.snapshot.files[relative] = FoundFile(relative, entry.path, address, Stamp.of(status))
+
+    def _unreadable(self, relative: str, error: OSError) -> None:
+        self.snapshot.unreadable.append(relative)
+        self._problem(relative, "unreadable", f"could not be read ({error.strerror})")
+
+    def _outside(self, relative: str, error: OutsideVault) -> None:
+        self.snapshot.unreadable.append(relative)
+        self._problem(relative, "outside", str(error))
+
+    def _problem(self, relative: str, kind: str, message: str) -> None:
+        # A name that is not UTF-8 is shown as the bytes that it has.
+        shown = os.fsencode(relative).decode("utf-8", "backslashreplace")
+        self.snapshot.problems.append(Problem(shown, 0, kind, message))
 
 
-def _take(
-    vault: VaultFolder, root: MemoryRoot, entry: os.DirEntry[str], relative: str, snapshot: Snapshot
-) -> None:
-    def problem(kind: str, message: str) -> None:
-        snapshot.problems.append(Problem(relative, 0, kind, message))
-
+def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
-        if entry.is_symlink():
-            vault.check_inside(entry.path, relative)
-        status = entry.stat()
-    except OutsideVault as error:
-        problem("outside", str(error))
-        return
-    except FileNotFoundError:
-        if entry.is_symlink():
-            problem("dangling", "a symbolic link to nothing")
-        return
-    except OSError as error:
-        problem("unreadable", f"could not be read ({error.strerror})")
-        snapshot.unreadable.append(relative)
-        return
-    if not stat.S_ISREG(status.st_mode):
-        problem("not-a-file", "is not a regular file")
-        return
-    if _CONFLICT_COPY.search(entry.name):
-        problem("sync-conflict", "a sync program's or an interrupted save's second copy; merge it by hand")
-        return
-    address = vault.address_of(root, relative)
-    if address is None:
-        problem("name", "this name cannot be a category's; rename the file")
-        return
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def _is_identifier(name: str) -> bool:
     try:
-        entry.name.encode("utf-8")
-    except UnicodeEncodeError:
-        problem("name", "this file's name is not UTF-8; rename the file")
-        return
-    snapshot.files[relative] = FoundFile(relative, entry.path, address, Stamp.of(status))
+        check_identifier(name, "a folder")
+    except BadName:
+        return False
+    return True

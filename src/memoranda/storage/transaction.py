@@ -14,12 +14,12 @@ from typing import Any, TypeVar
 
 from memoranda.core.addresses import Address
 from memoranda.core.editing import CategoryEditor, CurrentItem
+from memoranda.core.edits import common_start
 from memoranda.core.errors import BadText, ChangedUnderneath, VaultFull
 from memoranda.core.items import Category, parse
 from memoranda.core.metadata import EMPTY_METADATA, Metadata, format_comment
 from memoranda.core.model import JournalEntry
 from memoranda.core.names import content_hash
-from memoranda.storage.baselines import Baseline
 from memoranda.storage.categories import LoadedCategory, bytes_hash
 from memoranda.storage.clock import written_moment
 from memoranda.storage.external import account_for, account_for_absence
@@ -132,6 +132,21 @@ class OpenCategory:
             raise BadText(f"{name!r} would not be found again after this change")
         self.changes.append(ItemChange(self.relative, None if before is None else _state(before), _state(after)))
         return after
+
+    def changed_keys(self, category: Category) -> dict[str, tuple[str, str] | None] | None:
+        """What the changes did to the items as ``category`` now has them; ``None`` where they do not tell."""
+        if self.trusted or self.category.problems or category.problems:
+            # With names that stand twice, a change of one item gives another its name.
+            return None
+        keys: dict[str, tuple[str, str] | None] = {}
+        for change in self.changes:
+            if change.before is not None:
+                keys[self.category.key(change.before.name)] = None
+            if change.after is not None:
+                section = category.find(change.after.name)
+                if section is not None:
+                    keys[section.key] = (section.address_name, section.hash)
+        return keys
 
     def text(self) -> str:
         """The file's text after the pending changes."""
@@ -280,7 +295,8 @@ class Transaction:
                 storage.baselines.drop(opened.relative)
             else:
                 category = storage.reader.remember(opened.path, data).category
-                storage.baselines.put(Baseline.of(opened.relative, change.after, category))
+                hashes = (opened.hash, change.after)
+                storage.baselines.update(opened.relative, hashes, opened.changed_keys(category), category)
 
     def is_current(self) -> bool:
         """Whether every file that is to be changed still holds what was read."""
@@ -294,12 +310,13 @@ class Transaction:
         """Journal what a person changed in these files before we do."""
         storage = self._storage
         for opened in touched:
+            if storage.baselines.hash_of(opened.relative) == opened.hash:
+                continue
             baseline = storage.baselines.get(opened.relative)
-            if opened.loaded is None:
-                if baseline is not None:
-                    account_for_absence(storage, opened.address, baseline)
-            elif baseline is None or baseline.hash != opened.hash:
+            if opened.loaded is not None:
                 account_for(storage, opened.address, opened.relative, opened.loaded, baseline)
+            elif baseline is not None:
+                account_for_absence(storage, opened.address, baseline)
 
     def _numbered_lines(self) -> list[JournalEntry]:
         if len(self._lines) == 1:
@@ -393,19 +410,8 @@ def _verify(opened: OpenCategory, text: str, category: Category) -> None:
 
 def _difference(old: str, new: str) -> tuple[TextEdit, ...]:
     """One edit between two texts: what lies between their common start and end."""
-    start = _common(old, new)
+    start = common_start(old, new)
     rest = min(len(old), len(new)) - start
-    end = min(rest, _common(old[::-1], new[::-1]))
+    end = min(rest, common_start(old[::-1], new[::-1]))
     return (TextEdit(start, old[start : len(old) - end], new[start : len(new) - end]),)
 
-
-def _common(first: str, second: str) -> int:
-    """How many characters two texts begin alike; by halving, so that most of the work is one comparison."""
-    low, high = 0, min(len(first), len(second))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if first[low:middle] == second[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+import stat
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from memoranda.core.addresses import SHARED, Address, Scope
-from memoranda.core.errors import (
-    BadName,
-    OutsideVault,
-    VaultError,
-    VaultFormat,
-    VaultUnreadable,
-)
+from memoranda.core.errors import BadName, OutsideVault, UsageError, VaultFormat, VaultUnreadable
 from memoranda.core.names import is_category, name_key
-from memoranda.storage.files import make_folder, reading, replace_file, writing
+from memoranda.storage.files import (
+    create_only,
+    make_folder,
+    read_bytes,
+    reading,
+    replace_file,
+    sync_folder,
+    write_temporary,
+    writing,
+)
 from memoranda.storage.settings import Settings, read_settings
 
 __all__ = ["FORMAT", "MemoryRoot", "VaultFolder", "read_format"]
@@ -25,8 +29,9 @@ __all__ = ["FORMAT", "MemoryRoot", "VaultFolder", "read_format"]
 #: The version of the on-disk format that this program writes.
 FORMAT = 1
 _VAULT_FILE = "vault.json"
+_REMEMBERED_ADDRESSES = 200_000
 _SCOPE_FOLDERS = (("user", "users"), ("agent", "agents"), ("project", "projects"))
-_IGNORED = ".cache/\n.lock\nusage.jsonl\n"
+_IGNORED = ".cache/\n.lock\n.memoranda-*.tmp\nusage.jsonl\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +53,14 @@ def read_format(root: str) -> dict[str, Any] | None:
     path = os.path.join(root, _VAULT_FILE)
     with reading(path):
         try:
-            with open(path, "rb") as stream:
-                data = stream.read()
+            data = read_bytes(path)
         except FileNotFoundError:
             return None
     try:
         found = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
-    if not isinstance(found, dict) or not isinstance(found.get("format"), int):
+    if not isinstance(found, dict) or type(found.get("format")) is not int:
         raise VaultFormat(f"{path} does not say a vault's format; `memoranda migrate` writes it anew")
     return found
 
@@ -70,42 +74,74 @@ class VaultFolder:
         Raises:
             VaultUnreadable: not there (and not ``create``), not a folder, or no permission.
             VaultFormat: written by a newer program, or ``migrate`` is due.
+            VaultFull, VaultReadOnly: it could not be created.
+            UsageError: the path is none, or the settings mean nothing.
         """
+        if not root.strip() or "\0" in root:
+            raise UsageError(f"a vault is a folder, not {root!r}")
         self.root = os.path.realpath(os.path.expanduser(root))
         self.is_new = False
-        if not os.path.isdir(self.root):
-            if os.path.lexists(self.root):
-                raise VaultUnreadable(f"{self.root} is not a folder")
-            if not create:
-                raise VaultUnreadable(f"there is no vault at {self.root}; `memoranda init` makes one")
-        with reading(self.root):
-            names = os.listdir(self.root) if os.path.isdir(self.root) else []
-        found = read_format(self.root)
-        if found is None:
-            if not create and not any(name in names for name in ("memory", "users", "agents", "projects")):
-                raise VaultUnreadable(f"there is no vault at {self.root}; `memoranda init` makes one")
-            if create:
-                found = self._found()
-        elif found["format"] > FORMAT:
+        self._addresses: dict[tuple[str, str], Address | None] = {}
+        names = self._names_in_root()
+        found = None if names is None else read_format(self.root)
+        if found is None and create:
+            found = self._found()
+        elif found is None and not {"memory", "users", "agents", "projects"} & set(names or ()):
+            raise VaultUnreadable(f"there is no vault at {self.root}; `memoranda init` makes one")
+        if found is not None and found["format"] > FORMAT:
             raise VaultFormat(
                 f"the vault at {self.root} has format {found['format']}; this program knows {FORMAT}: upgrade it"
             )
-        elif found["format"] < FORMAT:
+        if found is not None and found["format"] < FORMAT:
             raise VaultFormat(f"the vault at {self.root} has format {found['format']}: run `memoranda migrate`")
+        self._described = found is not None
         self.id: str = str((found or {}).get("id", ""))
         self.settings: Settings = read_settings(self.root)
 
-    def _found(self) -> dict[str, Any]:
-        fresh = not os.path.isdir(self.root) or not os.listdir(self.root)
+    def _names_in_root(self) -> list[str] | None:
+        """What lies in the folder; ``None`` if it is not there."""
+        try:
+            return os.listdir(self.root)
+        except FileNotFoundError:
+            return None
+        except NotADirectoryError as error:
+            raise VaultUnreadable(f"{self.root} is not a folder") from error
+        except OSError as error:
+            raise VaultUnreadable(f"{self.root} could not be read ({error.strerror})") from error
+
+    def _found(self) -> dict[str, Any] | None:
+        fresh = not self._names_in_root()
+        path = os.path.join(self.root, _VAULT_FILE)
         with writing(self.root):
             make_folder(self.root)
             made = {"format": FORMAT, "id": os.urandom(8).hex()}
-            replace_file(os.path.join(self.root, _VAULT_FILE), json.dumps(made).encode() + b"\n")
+            temporary = write_temporary(self.root, json.dumps(made).encode() + b"\n")
+            try:
+                create_only(temporary, path)
+            except FileExistsError:
+                # Somebody else made it at the same time: there is one vault, and it has one id.
+                os.unlink(temporary)
+                return read_format(self.root)
+            sync_folder(self.root)
             make_folder(os.path.join(self.root, "memory"))
             if fresh:
                 replace_file(os.path.join(self.root, ".gitignore"), _IGNORED.encode())
         self.is_new = True
         return made
+
+    def require_present(self) -> None:
+        """See that the vault is still there: an unmounted disk leaves an empty folder behind.
+
+        Raises:
+            VaultUnreadable: it is not.
+        """
+        marker = os.path.join(self.root, _VAULT_FILE) if self._described else self.root
+        try:
+            os.stat(marker)
+        except FileNotFoundError as error:
+            raise VaultUnreadable(f"there is no vault at {self.root} any more") from error
+        except OSError as error:
+            raise VaultUnreadable(f"{self.root} could not be read ({error.strerror})") from error
 
     def path(self, relative: str) -> str:
         """The absolute path of a file that lies directly in the vault, such as ``journal.jsonl``."""
@@ -127,45 +163,59 @@ class VaultFolder:
             for project, folder in self.settings.projects.items():
                 if name_key(project) == name_key(scope.name):
                     return MemoryRoot(scope, f"projects/{project}/memory", os.path.join(folder, "memory"))
-        name = self._existing(os.path.join(self.root, parent), scope.name) or scope.name
+        name = next(iter(self._existing(os.path.join(self.root, parent), scope.name)), scope.name)
         return MemoryRoot(
             Scope(scope.kind, name), f"{parent}/{name}/memory", os.path.join(self.root, parent, name, "memory")
         )
 
-    def memory_roots(self) -> Iterator[MemoryRoot]:
+    def memory_roots(self, unreadable: Callable[[str, OSError], None]) -> Iterator[MemoryRoot]:
         """Every scope's memory folder that exists, shared memory first.
 
-        Raises:
-            VaultUnreadable: a folder of the vault itself may not be listed.
+        ``unreadable`` is told which folder (relative) could not be looked into:
+        what is below it is unknown.
         """
         yield self.memory_root(SHARED)
         for kind, parent in _SCOPE_FOLDERS:
             folder = os.path.join(self.root, parent)
             configured = {name_key(p) for p in self.settings.projects} if kind == "project" else set()
-            with reading(folder):
-                names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+            try:
+                names = sorted(os.listdir(folder))
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                unreadable(parent, error)
+                continue
             for name in names:
                 memory = os.path.join(folder, name, "memory")
-                if not name.startswith(".") and name_key(name) not in configured and os.path.isdir(memory):
-                    yield MemoryRoot(Scope(kind, name), f"{parent}/{name}/memory", memory)
+                if name.startswith(".") or name_key(name) in configured:
+                    continue
+                try:
+                    if _is_folder(memory):
+                        yield MemoryRoot(Scope(kind, name), f"{parent}/{name}/memory", memory)
+                except OSError as error:
+                    unreadable(f"{parent}/{name}", error)
         for project, folder in self.settings.projects.items():
             memory = os.path.join(folder, "memory")
-            if os.path.isdir(memory):
-                yield MemoryRoot(Scope("project", project), f"projects/{project}/memory", memory)
+            try:
+                # A folder that is not there is a disk that is not mounted, or another machine's:
+                # that is not a project whose memory was removed.
+                os.stat(folder)
+                if _is_folder(memory):
+                    yield MemoryRoot(Scope("project", project), f"projects/{project}/memory", memory)
+            except OSError as error:
+                unreadable(f"projects/{project}", error)
 
     @staticmethod
-    def _existing(folder: str, name: str) -> str | None:
-        """The name in ``folder`` that means ``name``: as written if there, else the first of the same key."""
+    def _existing(folder: str, name: str) -> list[str]:
+        """The names in ``folder`` that mean ``name``, as written first."""
         try:
             names = os.listdir(folder)
         except (FileNotFoundError, NotADirectoryError):
-            return None
+            return []
         except OSError as error:
             raise VaultUnreadable(f"{folder} could not be read ({error.strerror})") from error
-        if name in names:
-            return name
         key = name_key(name)
-        return min((found for found in names if name_key(found) == key), default=None)
+        return sorted((found for found in names if name_key(found) == key), key=lambda found: (found != name, found))
 
     def category_files(self, address: Address) -> list[tuple[str, str]]:
         """The files of a category as (relative, absolute) paths: where it is, or would be created.
@@ -177,30 +227,52 @@ class VaultFolder:
             OutsideVault: a symbolic link leads out of the vault.
             BadName: a folder or file of that name is something else.
         """
-        root = self.memory_root(address.scope)
-        relative, folder = root.prefix, root.folder
-        *folders, last = address.category.split("/")
-        for part in folders:
-            name = self._existing(folder, part) or part
-            folder = os.path.join(folder, name)
-            relative = f"{relative}/{name}"
-            if os.path.lexists(folder) and not os.path.isdir(folder):
-                raise BadName(f"{relative} is a file, so no category can lie below it")
-        try:
-            names = os.listdir(folder)
-        except (FileNotFoundError, NotADirectoryError):
-            names = []
-        except OSError as error:
-            raise VaultUnreadable(f"{relative} could not be read ({error.strerror})") from error
-        wanted = f"{last}.md"
-        key = name_key(wanted)
-        found = sorted((n for n in names if name_key(n) == key), key=lambda n: (n != wanted, n)) or [wanted]
-        files = [(f"{relative}/{name}", os.path.join(folder, name)) for name in found]
+        folders = self._scope_folders(address.scope)
+        *parts, last = address.category.split("/")
+        for part in parts:
+            folders = self._below(folders, part)
+            for shown, folder in folders:
+                if os.path.lexists(folder) and not os.path.isdir(folder):
+                    raise BadName(f"{shown} is a file, so no category can lie below it")
+        files = self._below(folders, f"{last}.md")
         for shown, path in files:
-            self.check_inside(path, shown)
-            if os.path.isdir(path):
+            real = self.check_inside(path, shown)
+            if os.path.isdir(real):
                 raise BadName(f"{shown} is a folder, so it cannot be a category")
+            self._check_alias(shown, path, real)
         return files
+
+    def _scope_folders(self, scope: Scope) -> list[tuple[str, str]]:
+        root = self.memory_root(scope)
+        if scope.kind in ("user", "agent", "project") and root.folder.startswith(self.root + os.sep):
+            parent = dict(_SCOPE_FOLDERS)[scope.kind]
+            names = self._existing(os.path.join(self.root, parent), scope.name)
+            if len(names) > 1:
+                return [(f"{parent}/{n}/memory", os.path.join(self.root, parent, n, "memory")) for n in names]
+        return [(root.prefix, root.folder)]
+
+    def _below(self, folders: list[tuple[str, str]], name: str) -> list[tuple[str, str]]:
+        """What means ``name`` in any of the folders; where it would be created if nothing does."""
+        found = [
+            (f"{shown}/{there}", os.path.join(folder, there))
+            for shown, folder in folders
+            for there in self._existing(folder, name)
+        ]
+        shown, folder = next(((s, f) for s, f in folders if os.path.isdir(f)), folders[0])
+        return found or [(f"{shown}/{name}", os.path.join(folder, name))]
+
+    @staticmethod
+    def _check_alias(shown: str, path: str, real: str) -> None:
+        """See that a file is not reached by a link to another category: it would have two names."""
+        parts = shown.split("/")
+        below = parts[1:] if parts[0] == "memory" else parts[3:]
+        home = path
+        for _ in below:
+            home = os.path.dirname(home)
+        home = os.path.realpath(home)
+        if real.startswith(home + os.sep) and real != os.path.join(home, *below):
+            other = os.path.relpath(real, home).replace(os.sep, "/")
+            raise BadName(f"{shown} is a link to {other}, which is a category of its own: use that one")
 
     def check_inside(self, path: str, shown: str) -> str:
         """The real path behind ``path``.
@@ -217,19 +289,25 @@ class VaultFolder:
 
     def address_of(self, root: MemoryRoot, relative: str) -> Address | None:
         """The category that a file below a memory folder holds; ``None`` if its name cannot be one."""
-        category = relative.removeprefix(root.prefix + "/")
-        category = category[: -len(".md")]
-        cleaned = is_category(category, shared=root.scope == SHARED)
-        return None if cleaned is None else Address(root.scope, cleaned)
+        key = (root.prefix, relative)
+        if key not in self._addresses:
+            if len(self._addresses) > _REMEMBERED_ADDRESSES:
+                self._addresses.clear()
+            category = relative.removeprefix(root.prefix + "/")[: -len(".md")]
+            cleaned = is_category(category, shared=root.scope == SHARED)
+            self._addresses[key] = None if cleaned is None else Address(root.scope, cleaned)
+        return self._addresses[key]
 
     def address_at(self, relative: str) -> Address | None:
         """The category that a relative path names, whether or not the file is still there."""
+        if not relative.lower().endswith(".md"):
+            return None
         parts = relative.split("/")
         if parts[0] == "memory":
             root = MemoryRoot(SHARED, "memory", self.path("memory"))
             return self.address_of(root, relative)
         for kind, parent in _SCOPE_FOLDERS:
-            if parts[0] == parent and len(parts) > 3:
+            if parts[0] == parent and len(parts) > 3 and parts[2] == "memory":
                 prefix = "/".join(parts[:3])
                 return self.address_of(MemoryRoot(Scope(kind, parts[1]), prefix, self.absolute(prefix)), relative)
         return None
@@ -240,7 +318,10 @@ class VaultFolder:
             return os.path.relpath(path, self.root).replace(os.sep, "/")
         return path
 
-    def require_writable(self) -> None:
-        """Raise VaultError early where no byte could be written."""
-        if not os.access(self.root, os.W_OK):
-            raise VaultError(f"the vault at {self.root} may not be written")
+
+def _is_folder(path: str) -> bool:
+    """Whether a folder is there. Raises OSError where that cannot be told."""
+    try:
+        return stat.S_ISDIR(os.stat(path).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False

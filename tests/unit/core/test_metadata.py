@@ -146,7 +146,10 @@ def test_refuses_a_key_that_cannot_be_written():
 
 
 def test_finds_the_last_comment_that_stands_alone():
-    text = "a <!-- memoranda: x=1 -->\n<!-- memoranda: x=2 -->  \r\n  <!-- wikimem: x=3 -->\nb\n<!-- memoranda: x=4 --> c"
+    text = (
+        "a <!-- memoranda: x=1 -->\n<!-- memoranda: x=2 -->  \r\n"
+        "  <!-- wikimem: x=3 -->\nb\n<!-- memoranda: x=4 --> c"
+    )
     found = find_comment(text, 0, len(text))
     assert found is not None
     assert text[slice(*found)] == "<!-- wikimem: x=3 -->"

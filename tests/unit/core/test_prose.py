@@ -12,8 +12,8 @@ from memoranda.core.links import find_links
 from memoranda.core.prose import prose
 
 PIECES = [
-    "`", "``", "```", "\n", "\n", "\n\n", "    ", "  ", "> ", "- ", "1. ", "~~~", "\\`", "\\\\", "text", "海", "# ", "***",
-    "\n```\n", "\n- ", "\n> ",
+    "`", "``", "```", "\n", "\n", "\n\n", "    ", "  ", "> ", "- ", "1. ", "~~~", "\\`", "\\\\", "text", "海",
+    "# ", "***", "\n```\n", "\t", "\n- ", "\n> ",
 ]  # fmt: skip
 MARK = re.compile(r"\[\[m(\d+)\]\]")
 

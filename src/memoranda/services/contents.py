@@ -1,0 +1,146 @@
+"""What the vault holds at this moment, item by item: the corpus with what keeps it equal to the files."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+
+from memoranda.core.addresses import Address, Scope, parse_address
+from memoranda.core.errors import Conflict, NotFound
+from memoranda.core.model import Item, Level
+from memoranda.core.names import hash_name, name_key
+from memoranda.index.corpus import Corpus, Entry
+from memoranda.index.refresh import Refresher, item_entry
+from memoranda.storage.categories import LoadedCategory
+from memoranda.storage.resources import Resources
+from memoranda.storage.store import Storage
+
+__all__ = ["Contents", "as_item"]
+
+Progress = Callable[[int, "int | None"], None]
+_BUSY = "memory: another thread is changing it; answered from what was read before"
+
+
+class Contents:
+    """Items and turns as the files hold them now. Safe from several threads.
+
+    ``mutex`` is what a host's threads share: whoever writes holds it too.
+    """
+
+    def __init__(self, storage: Storage, resources: Resources) -> None:
+        self.mutex = threading.RLock()
+        self.corpus = Corpus()
+        self._storage = storage
+        self._resources = resources
+        self._refresher = Refresher(storage, resources, self.corpus)
+
+    def refresh(
+        self,
+        levels: Sequence[Level] = ("item",),
+        seconds: float | None = None,
+        progress: Progress | None = None,
+        patience: float | None = None,
+    ) -> list[str]:
+        """Read what changed; returns in words what could not be asked.
+
+        ``seconds`` bounds the reading, ``patience`` (default: the same) the
+        wait for a thread that is writing; ``None``: as long as it takes.
+
+        Raises:
+            VaultUnreadable: the vault as a whole may not be read.
+        """
+        wait = seconds if patience is None else patience
+        if not self.mutex.acquire(timeout=-1 if wait is None else max(wait, 0.0)):
+            return [_BUSY]
+        try:
+            return self._refresher.refresh(levels, seconds, progress)
+        finally:
+            self.mutex.release()
+
+    def has_read(self, levels: Sequence[Level]) -> bool:
+        """Whether these levels have been read in full at least once."""
+        return self._refresher.loaded.issuperset(levels)
+
+    def held(self, levels: Sequence[Level]) -> list[Entry]:
+        """The entries as last read."""
+        with self.corpus.lock:
+            return [e for p in self.corpus.partitions(tuple(levels)) for e in list(p.entries.values())]
+
+    def items(self, category: Address | None = None, scope: Scope | None = None) -> list[Entry]:
+        """All items now, or those of a category or scope, in file order. Raises VaultUnreadable."""
+        self.refresh()
+        entries = self.held(("item",))
+        if category is not None:
+            entries = [e for e in entries if parse_address(e.address).key[:2] == category.key[:2]]
+        if scope is not None:
+            entries = [e for e in entries if name_key(e.scope) == name_key(str(scope))]
+        return sorted(entries, key=lambda e: (e.scope, e.category, e.citation.rpartition(":")[0], e.order))
+
+    def find(self, wanted: Address) -> Entry | None:
+        """One item now, without a look at any other category. Raises VaultUnreadable."""
+        with self.mutex:
+            for relative, address, loaded in self._files(wanted):
+                name = wanted.name or ""
+                section = loaded.category.find(name)
+                if section is None and name.startswith("~"):
+                    # Hidden behind an item of the same name in another file of the category.
+                    same = (s for s in loaded.category.sections if hash_name(f"{s.name}\n{s.text}") == name)
+                    section = next(same, None)
+                    if section is not None:
+                        return item_entry(address.named(name), section, relative)
+                if section is not None:
+                    return item_entry(address.named(section.address_name), section, relative)
+        return None
+
+    def find_as_of(self, wanted: Address, moment: datetime) -> Entry | None:
+        """One item as it was known at a moment. Raises VaultUnreadable."""
+        from memoranda.services.timetravel import entries_as_of
+
+        present = self.find(wanted)
+        with self.mutex:
+            found = entries_as_of(self._storage, [] if present is None else [present], moment)
+            return next((entry for entry in found if parse_address(entry.address).key == wanted.key), None)
+
+    def text_of(self, category: Address) -> str:
+        """A category's text as it is.
+
+        Raises:
+            NotFound: there is no such file.
+            Conflict: it is not UTF-8.
+        """
+        with self.mutex:
+            files = self._storage.vault.category_files(category)
+            texts = [loaded.category.text for _, path in files if (loaded := self._storage.reader.read(path))]
+        if not texts:
+            raise NotFound(f"there is no category {category}")
+        return "".join(texts)
+
+    @contextmanager
+    def renewed(self) -> Iterator[None]:
+        """Start anew from the files; what is read inside is what counts from now on."""
+        with self.mutex:
+            corpus = Corpus()
+            refresher = Refresher(self._storage, self._resources, corpus)
+            self.corpus, self._refresher = corpus, refresher
+            yield
+
+    def _files(self, wanted: Address) -> Iterator[tuple[str, Address, LoadedCategory]]:
+        vault = self._storage.vault
+        root = vault.memory_root(wanted.scope)
+        for relative, path in vault.category_files(wanted):
+            try:
+                loaded = self._storage.reader.read(path)
+            except Conflict:
+                continue
+            if loaded is not None:
+                yield relative, vault.address_of(root, relative) or wanted, loaded
+
+
+def as_item(entry: Entry) -> Item:
+    """An entry as what callers get."""
+    path, _, line = entry.citation.rpartition(":")
+    number = int(line) if line.isdigit() and path else 0
+    where = path if number else entry.citation
+    return Item(parse_address(entry.address), entry.text, entry.metadata, entry.links, entry.hash, where, number)

@@ -1,0 +1,95 @@
+"""Answering a question from a vault: fresh files, the right moment, and never a fault raised."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime
+
+from memoranda.core.errors import MemorandaError
+from memoranda.core.model import Level
+from memoranda.index.bm25 import Bm25Parameters
+from memoranda.index.corpus import Corpus
+from memoranda.retrieval.parameters import RetrievalParameters
+from memoranda.retrieval.result import Retrieval
+from memoranda.retrieval.retriever import Retriever
+from memoranda.services.contents import Contents
+from memoranda.services.usage import note_usage
+from memoranda.storage.clock import parse_moment
+from memoranda.storage.store import Storage
+
+__all__ = ["recall"]
+
+
+def recall(
+    storage: Storage,
+    contents: Contents,
+    query: str,
+    *,
+    k: int,
+    budget: int | None,
+    levels: Sequence[Level],
+    scopes: Sequence[str] | None,
+    mode: str,
+    as_of: str | None,
+    explain: bool,
+    deadline: float | None,
+) -> Retrieval:
+    """Retrieve; see :meth:`memoranda.Vault.retrieve`. Raises UsageError."""
+    settings = storage.vault.settings
+    seconds = settings.deadline if deadline is None else deadline
+    parameters = RetrievalParameters(memory=Bm25Parameters(settings.k1, settings.b))
+    moment = None
+    if as_of is not None:
+        moment = parse_moment(as_of, storage.clock.zone(), end_of_day=True)
+        retriever = _as_of(storage, contents, parameters, levels, moment, seconds)
+    else:
+        if deadline is None and not contents.has_read(levels):
+            # Whatever fails here the retriever meets again, and says what is missing.
+            with suppress(MemorandaError, OSError):
+                contents.refresh(levels, None, patience=seconds)
+        retriever = Retriever(
+            contents.corpus, parameters, storage.clock, lambda left: contents.refresh(levels, left)
+        )
+    found = retriever.retrieve(
+        query,
+        k=k,
+        budget=budget,
+        levels=levels,
+        scopes=scopes,
+        mode=mode,
+        explain=explain,
+        deadline=None if seconds == float("inf") else seconds,
+        as_of=moment,
+    )
+    if settings.usage and as_of is None:
+        note_usage(storage, (hit.address for hit in found.hits))
+    return found
+
+
+def _as_of(
+    storage: Storage,
+    contents: Contents,
+    parameters: RetrievalParameters,
+    levels: Sequence[Level],
+    moment: datetime,
+    seconds: float,
+) -> Retriever:
+    from memoranda.services.timetravel import FixedClock, corpus_as_of, is_valid_at
+
+    zone = storage.clock.zone()
+    missing: list[str] = []
+    try:
+        missing += contents.refresh(levels, None, patience=seconds)
+    except (MemorandaError, OSError) as error:
+        missing.append(f"refresh: {error}")
+    present = contents.held(levels)
+    try:
+        corpus = corpus_as_of(storage, present, moment)
+    except (MemorandaError, OSError) as error:
+        missing.append(f"history: {error}")
+        corpus = Corpus()
+        for entry in present:
+            if is_valid_at(entry, moment, zone):
+                corpus.put(entry)
+    return Retriever(corpus, parameters, FixedClock(moment, zone), lambda _: missing)
