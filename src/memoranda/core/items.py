@@ -81,7 +81,10 @@ def reparse(known: Category, text: str) -> Category:
     # Up to but without the character before the difference: a last line may go on there.
     alike = common_start(known.text, text) - 1
     kept = bisect_right(sections, alike, key=lambda section: section.head_end) - 1
-    if kept < 1 or text.startswith("\ufeff", sections[kept].start):
+    # An underlined heading may owe its beginning to the lines before it; one with # does not.
+    while kept > 0 and not text[sections[kept].start : sections[kept].content].lstrip(" ").startswith("#"):
+        kept -= 1
+    if kept < 1:
         return parse(text)
     start, lines_before = sections[kept].start, sections[kept].line - 1
     taken = {section.key: section.line - lines_before for section in sections[:kept]}
