@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from memoranda.core.addresses import parse_address, parse_scope, parse_turn
 from memoranda.core.errors import VaultError, VaultReadOnly
-from memoranda.core.model import Forgotten, Imported, Item, JournalEntry, Level, Problem, Turn, Written
-from memoranda.core.names import name_key
+from memoranda.core.model import Forgotten, Imported, Problem, Turn, Written
 from memoranda.core.ports import Clock
-from memoranda.retrieval.result import Retrieval
-from memoranda.services.contents import Contents, as_item
+from memoranda.services.contents import Progress
+from memoranda.services.reading import Reading
 from memoranda.services.remember import OnExists, remember, rename, revise
 from memoranda.services.writer import Writer
-from memoranda.storage.clock import SystemClock, parse_moment
+from memoranda.storage.clock import SystemClock
 from memoranda.storage.resources import Resources
-from memoranda.storage.settings import Settings
 from memoranda.storage.store import Storage
 from memoranda.storage.vault import VaultFolder
 
 if TYPE_CHECKING:
-    from memoranda.services.graph import Graph
-    from memoranda.services.overview import CategorySummary
-    from memoranda.services.status import ConversationSummary, Status
+    from memoranda.services.status import Status
 
 __all__ = ["Vault", "default_vault", "migrate"]
-
-Progress = Callable[[int, "int | None"], None]
 
 
 def default_vault() -> str:
@@ -45,17 +38,16 @@ def migrate(path: str) -> list[str]:
     return migrate(path)
 
 
-class Vault:
+class Vault(Reading):
     """One vault of memory: plain files, written durably and found in milliseconds.
 
     Use :meth:`open`, best in a ``with`` block. Every call is synchronous and
-    safe from several threads and processes at once.
+    safe from several threads and processes at once. What only reads is in
+    :class:`memoranda.services.reading.Reading`.
     """
 
     def __init__(self, folder: VaultFolder, *, actor: str, clock: Clock) -> None:
-        self._storage = Storage.at(folder, clock, actor)
-        self._resources = Resources(folder)
-        self._contents = Contents(self._storage, self._resources)
+        super().__init__(Storage.at(folder, clock, actor), Resources(folder))
         self._mutex = self._contents.mutex
         self._writer = Writer(self._storage)
 
@@ -85,31 +77,6 @@ class Vault:
             with suppress(VaultReadOnly):
                 resume(vault._storage, vault._resources)
         return vault
-
-    @property
-    def root(self) -> str:
-        """The vault's folder, absolute, symbolic links resolved."""
-        return self._storage.vault.root
-
-    @property
-    def id(self) -> str:
-        """The vault's own id, from ``vault.json``."""
-        return self._storage.vault.id
-
-    @property
-    def is_new(self) -> bool:
-        """Whether opening it created it."""
-        return self._storage.vault.is_new
-
-    @property
-    def settings(self) -> Settings:
-        """What ``memoranda.toml`` says, or the defaults."""
-        return self._storage.vault.settings
-
-    @property
-    def clock(self) -> Clock:
-        """The clock that dates what is written, and whose zone days are counted in."""
-        return self._storage.clock
 
     def close(self) -> None:
         """Bring ``MEMORY.md`` up to date. Everything else is on disk already."""
@@ -172,8 +139,8 @@ class Vault:
             "valid_from": valid_from,
             "valid_to": valid_to,
             "supersedes": supersedes,
-            "pinned": None if pinned is None else str(pinned).lower(),
-            "confidence": None if confidence is None else f"{confidence:g}",
+            "pinned": pinned,
+            "confidence": confidence,
             "kind": kind,
         }
         with self._mutex:
@@ -186,7 +153,7 @@ class Vault:
         *,
         expected_hash: str | None = None,
         keep_links: bool = True,
-        **fields: str | None,
+        **fields: str | bool | float | None,
     ) -> Written:
         """Replace an item's text. Owner, source and links stay unless told otherwise.
 
@@ -246,6 +213,9 @@ class Vault:
         from memoranda.services.undo import undo
 
         with self._mutex:
+            # What a person changed since the last look may be the newest change.
+            if not self._writer.in_batch:
+                self._contents.refresh()
             return undo(self._writer, journal_id)
 
     @contextmanager
@@ -257,103 +227,6 @@ class Vault:
         """
         with self._mutex, self._writer.batch():
             yield
-
-    def get(self, address: str, *, as_of: str | None = None) -> Item | None:
-        """The item at an address, now or as of a time; ``None`` if there is none. Raises BadName."""
-        wanted = parse_address(address)
-        if wanted.name is None:
-            return None
-        if as_of is None:
-            entry = self._contents.find(wanted)
-        else:
-            moment = parse_moment(as_of, self.clock.zone(), end_of_day=True)
-            entry = self._contents.find_as_of(wanted, moment)
-        return None if entry is None else as_item(entry)
-
-    def items(self, category: str | None = None, scope: str | None = None) -> list[Item]:
-        """All items, or those of a category or scope, in file order. Raises BadName, VaultUnreadable."""
-        wanted = None if category is None else parse_address(category)
-        whose = None if scope is None else parse_scope(scope)
-        return [as_item(entry) for entry in self._contents.items(wanted, whose)]
-
-    def categories(self, scope: str | None = None) -> list[CategorySummary]:
-        """Every category, or those of one scope. Raises VaultUnreadable."""
-        from memoranda.services.overview import summarize
-
-        name = None if scope is None else name_key(str(parse_scope(scope)))
-        with self._mutex:
-            return [s for s in summarize(self._storage) if name is None or name_key(s.scope) == name]
-
-    def read_category(self, address: str) -> str:
-        """A category file's text, as it is.
-
-        Raises:
-            NotFound: there is no such file.
-            Conflict: it is not UTF-8.
-        """
-        return self._contents.text_of(parse_address(address))
-
-    def turn(self, address: str) -> Turn | None:
-        """One turn (``turn/conv_1#4``); ``None`` if it is not known or was forgotten."""
-        wanted = parse_turn(address)
-        if wanted is None or wanted.turn is None:
-            return None
-        turns = self._resources.turns(wanted.conversation)
-        return next((t for t in turns if t.turn == wanted.turn and not t.forgotten), None)
-
-    def turns(self, conversation: str) -> list[Turn]:
-        """A conversation's turns in order, forgotten ones as empty tombstones; empty if it is not known."""
-        return self._resources.turns(conversation)
-
-    def conversations(self) -> list[ConversationSummary]:
-        """Every conversation with its number of turns. Raises VaultUnreadable."""
-        from memoranda.services.status import conversations
-
-        return conversations(self._resources)
-
-    def retrieve(
-        self,
-        query: str,
-        *,
-        k: int = 10,
-        budget: int | None = None,
-        levels: Sequence[Level] = ("item",),
-        scopes: Sequence[str] | None = None,
-        mode: str = "auto",
-        as_of: str | None = None,
-        explain: bool = False,
-        deadline: float | None = None,
-    ) -> Retrieval:
-        """Find what is worth knowing for a question: at most ``k`` hits, best first, linked items after theirs.
-
-        ``budget`` is in tokens; ``scopes`` is whose memory may be seen (default:
-        shared only). No LLM is called and no fault raised: what could not be
-        asked is named in ``Retrieval.unavailable``. ``deadline`` is in seconds;
-        the default is the settings' (0.3), counted once the files have been read
-        for the first time, while one given here holds for everything.
-
-        Raises:
-            UsageError: an argument has no meaning.
-        """
-        from memoranda.services.recall import recall
-
-        return recall(
-            self._storage,
-            self._contents,
-            query,
-            k=k,
-            budget=budget,
-            levels=levels,
-            scopes=scopes,
-            mode=mode,
-            as_of=as_of,
-            explain=explain,
-            deadline=deadline,
-        )
-
-    def warm(self, levels: Sequence[Level] = ("item", "resource"), progress: Progress | None = None) -> None:
-        """Read what has not been read yet, so that the next question meets its deadline. Raises VaultUnreadable."""
-        self._contents.refresh(levels, None, progress)
 
     def check(self, repair: bool = False) -> list[Problem]:
         """Every fault in the files, by path and line; with ``repair`` what is left after mending what can be.
@@ -370,37 +243,6 @@ class Vault:
                 self._contents.refresh()
                 problems = check.check(self._storage, self._resources, self._contents.corpus)
             return problems
-
-    def log(self, limit: int | None = None) -> list[JournalEntry]:
-        """The journal's newest entries (all without ``limit``), newest last; a hand edit since is noted first."""
-        import itertools
-
-        self._contents.refresh()
-        return list(itertools.islice(self._storage.journal.read_backwards(), limit))[::-1]
-
-    def follow(self) -> Iterator[JournalEntry]:
-        """New journal entries as they come, for ever; asks twice a second."""
-        import time
-
-        last = self._storage.journal.last_id()
-        while True:
-            fresh: list[JournalEntry] = []
-            for entry in self._storage.journal.read_backwards():
-                if entry.id == last:
-                    break
-                fresh.append(entry)
-            for entry in reversed(fresh):
-                last = entry.id
-                yield entry
-            time.sleep(0.5)
-            self._contents.refresh()
-
-    def graph(self, scope: str | None = None) -> Graph:
-        """The graph of items, categories, links, owners, actors and conversations."""
-        from memoranda.services.graph import build_graph
-
-        entries = self._contents.items(scope=None if scope is None else parse_scope(scope))
-        return build_graph(self._contents.corpus, entries)
 
     def import_turns(
         self, turns: Iterable[Turn | Problem | Mapping[str, Any]], *, progress: Progress | None = None
@@ -430,12 +272,6 @@ class Vault:
             if kind == "turns":
                 return self.import_turns(records, progress=progress)
             return import_items(self._writer, records, format, progress)
-
-    def export(self) -> Iterator[dict[str, Any]]:
-        """Every item and turn as a JSON object."""
-        from memoranda.services.status import export
-
-        return export(self._contents.items(), self._resources)
 
     def status(self) -> Status:
         """The vault in numbers. Raises VaultUnreadable."""

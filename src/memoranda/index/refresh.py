@@ -30,12 +30,15 @@ _JOURNAL_PATIENCE = 0.05
 
 @dataclass(slots=True)
 class _Indexed:
-    """A file as it stands in the corpus; ``settled`` tells whether its stamp alone can be trusted."""
+    """A file as it stands in the corpus; ``settled`` tells whether its stamp alone can be trusted.
+
+    ``entries`` are what it holds, by the key that each has within the file.
+    """
 
     stamp: Stamp
     settled: bool
     hash: str
-    addresses: tuple[str, ...]
+    entries: dict[str, Entry]
 
 
 class Refresher:
@@ -137,10 +140,10 @@ class Refresher:
             with suppress(VaultUnreadable, Conflict):
                 loaded = self._storage.reader.read(found.path)
                 if known is not None and loaded is not None and loaded.hash == known.hash:
-                    known.addresses = self._index(found, loaded, None)
+                    known.entries = self._index(found, loaded, None)
                 elif known is not None:
                     # It changed meanwhile, and is read by the next look.
-                    known.settled, known.hash, known.addresses = False, "", ()
+                    known.settled, known.hash, known.entries = False, "", {}
 
     @staticmethod
     def _is_current(known: _Indexed | None, stamp: Stamp) -> bool:
@@ -166,8 +169,8 @@ class Refresher:
         if known is not None and known.hash == loaded.hash:
             known.stamp, known.settled = stamp, settled
             return
-        addresses = self._index(found, loaded, known)
-        self._items[found.relative] = _Indexed(stamp, settled, loaded.hash, addresses)
+        entries = self._index(found, loaded, known)
+        self._items[found.relative] = _Indexed(stamp, settled, loaded.hash, entries)
         self._unaccounted[found.relative] = found
 
     def _unreadable(self, found: FoundFile, error: VaultError | Conflict, settled: bool) -> None:
@@ -185,27 +188,32 @@ class Refresher:
         if settled:
             self._faulty[found.relative] = (found.stamp, problem)
 
-    def _index(self, found: FoundFile, loaded: LoadedCategory, known: _Indexed | None) -> tuple[str, ...]:
-        # By key: a name whose case a person changed is the same item, put once and not taken out again.
-        before = {address_key(address): address for address in known.addresses} if known is not None else {}
-        addresses = []
+    def _index(self, found: FoundFile, loaded: LoadedCategory, known: _Indexed | None) -> dict[str, Entry]:
+        before = dict(known.entries) if known is not None else {}
+        entries: dict[str, Entry] = {}
         for section in loaded.category.sections:
+            old = before.pop(section.key, None)
+            if old is not None and _is_same(old, section):
+                entries[section.key] = old
+                continue
             address = found.address.named(section.address_name)
             if self._holders.get(_key(address), found.relative) != found.relative:
                 # Another file of the same category already has an item of this name.
                 address = found.address.named(hash_name(f"{section.name}\n{section.text}"))
             entry = item_entry(address, section, found.relative)
+            # By key: a name whose case a person changed is the same item, put once and not taken out again.
+            if old is not None and address_key(old.address) != address_key(entry.address):
+                self._remove(old.address)
             self._corpus.put(entry)
             self._holders[_key(address)] = found.relative
-            before.pop(address_key(entry.address), None)
-            addresses.append(entry.address)
-        for address_text in before.values():
-            self._remove(address_text)
-        return tuple(addresses)
+            entries[section.key] = entry
+        for gone in before.values():
+            self._remove(gone.address)
+        return entries
 
     def _drop(self, known: _Indexed) -> None:
-        for address in known.addresses:
-            self._remove(address)
+        for entry in known.entries.values():
+            self._remove(entry.address)
 
     def _remove(self, address: str) -> None:
         self._corpus.remove(address)
@@ -253,7 +261,7 @@ class Refresher:
     def _refresh_turns(self, until: float | None, progress: Progress | None) -> list[str]:
         files = {file.relative: file for file in self._resources.files()}
         for path in [path for path in self._turns if path not in files]:
-            for address in self._turns.pop(path).addresses:
+            for address in self._turns.pop(path).entries:
                 self._corpus.remove(address)
         changed = [f for f in files.values() if not self._is_current(self._turns.get(f.relative), f.stamp)]
         for number, file in enumerate(changed):
@@ -268,22 +276,32 @@ class Refresher:
     def _read_turns(self, file: ConversationFile) -> None:
         started = time.time_ns()
         known = self._turns.get(file.relative)
-        before = set(known.addresses) if known is not None else set()
-        addresses = []
+        before = set(known.entries) if known is not None else set()
+        entries: dict[str, Entry] = {}
         for order, turn in enumerate(self._resources.read(file.path)):
             if turn.forgotten:
                 continue
             entry = turn_entry(turn, order)
             self._corpus.put(entry)
             before.discard(entry.address)
-            addresses.append(entry.address)
+            entries[entry.address] = entry
         for address in before:
             self._corpus.remove(address)
-        self._turns[file.relative] = _Indexed(file.stamp, file.stamp.is_settled(started), "", tuple(addresses))
+        self._turns[file.relative] = _Indexed(file.stamp, file.stamp.is_settled(started), "", entries)
 
 
 def _key(address: Address) -> str:
     return name_key(str(address))
+
+
+def _is_same(entry: Entry, section: Section) -> bool:
+    """Whether an item is to the letter and line what was indexed: most are, whatever else in the file changed."""
+    return (
+        entry.order == section.line
+        and entry.text == section.text
+        and entry.name == section.address_name
+        and entry.metadata == section.metadata
+    )
 
 
 def item_entry(address: Address, section: Section, relative: str) -> Entry:

@@ -17,7 +17,7 @@ from memoranda.storage.categories import LoadedCategory
 from memoranda.storage.resources import Resources
 from memoranda.storage.store import Storage
 
-__all__ = ["Contents", "as_item"]
+__all__ = ["Contents", "Progress", "as_item"]
 
 Progress = Callable[[int, "int | None"], None]
 _BUSY = "memory: another thread is changing it; answered from what was read before"

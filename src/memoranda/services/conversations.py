@@ -189,10 +189,10 @@ def take_back_turns(storage: Storage, turns: Mapping[str, Any]) -> list[str]:
         data = b""
     except OSError as error:
         raise CannotUndo(f"{relative} cannot be read any more ({error.strerror})") from error
-    if len(data) <= start:
+    at = _where(data, start, end - start, str(turns.get("hash", "")))
+    if at is None and len(data) <= start:
         # An undo that a crash cut short had come this far.
         return [f"the turns of {relative} are gone already"]
-    at = _where(data, start, end - start, str(turns.get("hash", "")))
     if at is None:
         raise CannotUndo(f"{relative} has changed since; the turns cannot be told apart any more")
     taken, rest = data[at : at + end - start], data[:at] + data[at + end - start :]
@@ -207,6 +207,7 @@ def take_back_turns(storage: Storage, turns: Mapping[str, Any]) -> list[str]:
 
 def _where(data: bytes, start: int, length: int, digest: str) -> int | None:
     """Where the lines stand that were added at ``start``: there, or further up since others before them went."""
+    start = min(start, data.rfind(b"\n") + 1)
     while True:
         # Lines end with a line end: most places are told by one byte.
         if data[start + length - 1 : start + length] == b"\n" and bytes_digest(data[start : start + length]) == digest:

@@ -35,7 +35,7 @@ Choose = Callable[[Link], bool]
 
 #: Metadata that names another item.
 REFERENCES = ("supersedes", "superseded_by", "source")
-#: What is left of a link without which there would be no item at all.
+#: What is left of a link that was all there was of an item.
 _LEFT_BEHIND = "…"
 _REFERENCE = re.compile(r"\s*!?(?:\[\[)?([^\[\]|]*)(?:\|[^\]]*)?(?:\]\])?\s*")
 
@@ -131,7 +131,8 @@ def rewrite_pointers(
             return points_at(link, scope, category, target, shadowed)
 
         changed += _rewrite_links(opened, how.texts(opened.text(), choose))
-        changed += _rewrite_references(opened, choose, how)
+        if _may_refer(opened.text(), target):
+            changed += _rewrite_references(opened, choose, how)
     return list(dict.fromkeys(changed))
 
 
@@ -174,12 +175,27 @@ def _pointing_files(
 
 def _may_mention(text: str, target: Address) -> bool:
     """Whether the first word of the name stands in the text at all: a cheap test that most files fail."""
-    word = item_key(target.name).partition(" ")[0]
+    return _first_word(target) in _folded(text)
+
+
+def _may_refer(text: str, target: Address) -> bool:
+    """Whether the first word of the name stands behind a reference's key: most files need not be taken apart."""
+    plain = re.split("--|%", _first_word(target))[0]  # these are written otherwise in metadata
+    pattern = rf"(?:{'|'.join(REFERENCES)})[ \t]*=[^|>\n]*{re.escape(plain)}"
+    return re.search(pattern, _folded(text)) is not None
+
+
+def _first_word(target: Address) -> str:
+    return item_key(target.name).partition(" ")[0]
+
+
+def _folded(text: str) -> str:
+    """The text in the form of names' keys, but for its white space."""
     if text.isascii():
-        return word.isascii() and word in text.casefold()
+        return text.casefold()
     import unicodedata
 
-    return word in unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
 
 
 def _without_links(text: str, choose: Choose, otherwise: str) -> str:
@@ -203,7 +219,9 @@ def _rewrite_links(opened: OpenCategory, texts: Iterator[str]) -> list[str]:
             return []
         before = before or parse(old).sections
         after = parse(text).sections
-        if len(before) != len(after):
+        if len(before) != len(after) or any(
+            one.text and not other.text for one, other in zip(before, after, strict=True)
+        ):
             continue
         changes = [
             ItemChange(opened.relative, _state(one), _state(other))

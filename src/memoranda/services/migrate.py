@@ -19,6 +19,7 @@ def migrate(path: str) -> list[str]:
     Raises:
         VaultUnreadable: there is no folder.
         VaultFormat: the vault is newer than this program.
+        VaultReadOnly, VaultFull: nothing was changed.
     """
     root = os.path.realpath(os.path.expanduser(path))
     if not os.path.isdir(root):
@@ -30,11 +31,14 @@ def migrate(path: str) -> list[str]:
         found = None
         broken = os.path.join(root, "vault.json")
         aside = f"{broken}.broken"
-        os.replace(broken, aside)
+        with writing(root):
+            os.replace(broken, aside)
         done.append(f"set the unreadable vault.json aside as {os.path.basename(aside)}")
     version = int(found["format"]) if found is not None else 0
     if version > FORMAT:
         raise VaultFormat(f"the vault at {root} has format {version}; this program knows {FORMAT}: upgrade it")
+    if version < 0:
+        raise VaultFormat(f"the vault at {root} says that it has format {version}; there is no such format")
     while version < FORMAT:
         done += _STEPS[version](root)
         version += 1

@@ -179,8 +179,10 @@ def _noted(storage: Storage) -> str | None:
 
 def _note(storage: Storage, newest: str | None) -> bool:
     # Neither synced nor whole for sure: what is not a journal's id only costs making the overview anew.
-    with suppress(OSError), open(_mark_path(storage), "wb") as stream:
-        stream.write((newest or "").encode("ascii", "replace"))
+    with suppress(OSError):
+        descriptor = os.open(_mark_path(storage), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with open(descriptor, "wb") as stream:
+            stream.write((newest or "").encode("ascii", "replace"))
     return True
 
 

@@ -12,7 +12,7 @@ from memoranda.core.bodies import read_body
 from memoranda.core.editing import CurrentItem
 from memoranda.core.errors import BadText, ChangedUnderneath, NameTaken, NotFound, UsageError
 from memoranda.core.links import find_links, format_link
-from memoranda.core.metadata import EMPTY_METADATA, Metadata
+from memoranda.core.metadata import EMPTY_METADATA, KNOWN_KEYS, Metadata
 from memoranda.core.model import Redaction, Written
 from memoranda.core.names import check_item_name, made_name, name_key, normalize_newlines
 from memoranda.retrieval.rendering import strip_injected
@@ -26,6 +26,7 @@ __all__ = ["OnExists", "field_value", "remember", "rename", "revise"]
 
 OnExists = Literal["conflict", "revise", "append", "rename"]
 _MOMENTS = ("ts", "valid_from", "valid_to")
+_REVISABLE = tuple(key for key in KNOWN_KEYS if key not in ("name", "superseded_by"))
 
 
 def remember(
@@ -67,13 +68,13 @@ def remember(
         known = category.editor.find_text(body, metadata.owner)
         if known is not None:
             same = wanted.name is None or name_key(known) == name_key(wanted.name)
-            note = "this text is remembered already" + ("" if same else f" as {wanted.named(known)}")
+            note = "this text is remembered already" + ("" if same else f" as {category.address.named(known)}")
             return _unchanged(category, known, "unchanged" if same and wanted.name else "duplicate", note, redactions)
         name = wanted.name or category.editor.free_name(made_name(body))
         notes: tuple[str, ...] = ()
         if present is not None and on_exists == "conflict":
             raise NameTaken(
-                f"{wanted.named(present.name)} holds other text (hash {present.hash}); "
+                f"{category.address.named(present.name)} holds other text (hash {present.hash}); "
                 "revise it, or remember with on_exists revise, append or rename"
             )
         if present is not None:
@@ -100,6 +101,9 @@ def revise(
     fields: Mapping[str, object],
 ) -> Written:
     """Replace an item's text; see :meth:`memoranda.Vault.revise`."""
+    for key in fields:
+        if key not in _REVISABLE:
+            raise UsageError(f"{key!r} is no metadata; what can be changed is {', '.join(_REVISABLE)}")
     wanted = _item_address(address)
     _, body, redactions = _cleaned(replace(wanted, name=None), text)
     values, more = _checked_fields(writer, fields)

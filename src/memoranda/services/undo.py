@@ -108,11 +108,11 @@ def _undo_file(
     if address is None:
         return []
     opened = transaction.open_path(address, file.path, writer.storage.vault.absolute(file.path))
-    changes = [
-        ItemChange(c.path, c.after, c.before)
-        for c in reversed(record.items)
-        if c.path == file.path and (part is None or part in _names(c))
-    ]
+    mine = [c for c in record.items if c.path == file.path and (part is None or part in _names(c))]
+    if any(c.after is not None for c in mine):
+        # One item may have changed twice; what was only taken out comes back in its old order.
+        mine.reverse()
+    changes = [ItemChange(c.path, c.after, c.before) for c in mine]
     told = list(dict.fromkeys(_told(address, change) for change in changes if change != _outside(file)))
     if part is None and opened.hash == file.after and _undo_bytes(opened, file, changes):
         return told or [f"restored the text of {file.path} outside its items"]

@@ -1,244 +1,318 @@
 """What each category file held when it was last accounted for: how a person's edit is told from our own.
 
-Kept in ``.cache/seen`` and made again from the history when it is lost.
+Kept in ``.cache/seen``, brought up to date from the history after every change
+of whichever process, and made again from all of it when it is lost or damaged.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
-import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
-from memoranda.core.items import Category
-from memoranda.core.names import content_hash, name_key
-from memoranda.storage.history import History
+from memoranda.core.errors import MemorandaError
+from memoranda.core.items import parse
+from memoranda.storage.accounts import Baseline, Delta, delta_of, file_hash_after, items_after, items_of, replay
+from memoranda.storage.baseline_files import (
+    DAMAGE,
+    append_delta,
+    checksum,
+    read_baseline,
+    read_hash,
+    replace_unsynced,
+    write_baseline,
+)
+from memoranda.storage.categories import bytes_hash
+from memoranda.storage.files import read_bytes
+from memoranda.storage.history import ChangeRecord, FileChange, History, Mark
 from memoranda.storage.vault import VaultFolder
 
 __all__ = ["Baseline", "Baselines"]
 
-_VERSION = 2
+_VERSION = 3
 _ENDING = ".seen"
-_TAIL = re.compile(rb"\t([0-9a-f]{16})\t([0-9a-f]{8})\n\Z")
-_TAIL_BYTES = 64
+_STATE = "state"
 #: From this size on, and this much for each item, a file of changes is written whole again.
 _WHOLE_BYTES = 65_536
 _BYTES_AN_ITEM = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Baseline:
-    """One file as last accounted for: the hash of its bytes, and of each item's text by name."""
+class _State:
+    """How far the history is accounted for, and which files say so: their number, and their names summed up."""
 
-    path: str
-    hash: str
-    items: dict[str, tuple[str, str]] = field(default_factory=dict)
+    mark: Mark
+    count: int = 0
+    names: int = 0
 
-    @classmethod
-    def of(cls, path: str, file_hash: str, category: Category) -> Baseline:
-        """The baseline of a file that holds ``category``."""
-        return cls(path, file_hash, {s.key: (s.address_name, s.hash) for s in category.sections})
+    def with_name(self, name: str, step: int) -> _State:
+        """One file more or less; summing up by exclusive or takes it out as it put it in."""
+        return _State(self.mark, self.count + step, self.names ^ _number(name))
 
 
 class Baselines:
-    """One small file a category: a whole baseline, then a line for each change since.
+    """One small file a category (see :mod:`.baseline_files`), and one that says how far all of them go.
 
-    Every line ends with the hash that the category's file has after it, and with
-    checksums, so that asking for the hash reads only the end, and damage is
-    noticed. Writers hold the vault's lock; all of it may be deleted at any time.
+    Writers hold the vault's lock; all of it may be deleted at any time.
     """
 
     def __init__(self, vault: VaultFolder, history: History) -> None:
-        self._folder = os.path.join(vault.root, ".cache", "seen")
-        self._cache = os.path.join(vault.root, ".cache")
+        self._vault = vault
         self._history = history
-        self._complete = os.path.join(self._folder, f"complete-{_VERSION}-{vault.id}")
+        self._cache = os.path.join(vault.root, ".cache")
+        self._folder = os.path.join(self._cache, "seen")
+        self._state: _State | None = None
+        self._verified = False
+        self._inside = False
+        # Stands in for the files where the cache cannot be written.
+        self._memory: dict[str, Baseline] | None = None
+        self._memory_mark: Mark | None = None
 
     def hash_of(self, path: str) -> str | None:
         """The hash of a file as last accounted for, without reading what it held; ``None`` if it never was."""
-        try:
-            with open(self._file(path), "rb") as stream:
-                stream.seek(max(0, stream.seek(0, os.SEEK_END) - _TAIL_BYTES))
-                found = _TAIL.search(stream.read())
-        except FileNotFoundError:
-            return None
-        except OSError:
-            found = None
-        if found is None or _checksum(found.group(1)) != found.group(2):
-            self._damaged()
-            return None
-        return found.group(1).decode("ascii")
+        if self._memory is not None:
+            known = self._memory.get(path)
+            return None if known is None else known.hash
+        for attempt in range(2):
+            try:
+                return read_hash(self._file(path))
+            except FileNotFoundError:
+                return None
+            except (OSError, ValueError):
+                self._damaged(attempt)
+        return None
 
     def get(self, path: str) -> Baseline | None:
         """What is known of a file; ``None`` if it was never accounted for."""
-        try:
-            found = _read(self._file(path))
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError):
-            self._damaged()
-            return None
-        if found.path != path:
-            self._damaged()
-            return None
-        return found
+        if self._memory is not None:
+            return self._memory.get(path)
+        for attempt in range(2):
+            try:
+                found = read_baseline(self._file(path))
+                if found.path == path:
+                    return found
+            except FileNotFoundError:
+                if self._is_complete():
+                    return None
+            except DAMAGE:
+                pass
+            self._damaged(attempt)
+        return None
 
-    def _damaged(self) -> None:
+    def _damaged(self, attempt: int) -> None:
+        if attempt == 0:
+            # Perhaps somebody is writing that very line.
+            import time
+
+            time.sleep(0.002)
+            return
         # The next holder of the lock makes all of them again.
+        self._state = None
         with suppress(OSError):
-            os.unlink(self._complete)
+            os.unlink(os.path.join(self._folder, _STATE))
 
     def put(self, baseline: Baseline) -> None:
-        """Remember a file as accounted for. Best effort: a failure costs a journal line, never text."""
-        row = {"path": baseline.path, "items": baseline.items}
-        with suppress(OSError):
-            self._make_folder()
-            target = self._file(baseline.path)
-            temporary = f"{target}.tmp"
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with open(descriptor, "wb") as stream:
-                stream.write(_line(row, baseline.hash))
-            os.replace(temporary, target)
+        """Remember a file as accounted for. Needs the lock."""
+        if self._memory is None and not self._write(baseline):
+            self._rebuild(self._history.mark())
+        if self._memory is not None:
+            self._memory[baseline.path] = baseline
+        else:
+            self._save_state()
 
-    def update(
-        self,
-        path: str,
-        hashes: tuple[str | None, str],
-        items: Mapping[str, tuple[str, str] | None] | None,
-        category: Category,
-    ) -> None:
-        """Remember a change of some ``items`` (``None``: gone) that took a file from one hash to another.
+    def advance(self, record: ChangeRecord, sizes: Mapping[str, int] | None = None) -> None:
+        """Take in the newest record of the history, whose change has happened. Needs the lock.
 
-        Costs as much as the change, not as the file; all of ``category`` is
-        written down only where that is not possible.
+        ``sizes`` may say how many items the files have; what it costs then is
+        as much as the change, not as the files.
         """
-        before, after = hashes
-        if items is None or before is None or self.hash_of(path) != before:
-            self.put(Baseline.of(path, after, category))
-            return
-        with suppress(OSError):
-            descriptor = os.open(self._file(path), os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
-            try:
-                size = os.fstat(descriptor).st_size
-                if size <= _WHOLE_BYTES + _BYTES_AN_ITEM * len(category.sections):
-                    os.write(descriptor, _line({"items": dict(items)}, after))
-                    return
-            finally:
-                os.close(descriptor)
-            self.put(Baseline.of(path, after, category))
-
-    def drop(self, path: str) -> None:
-        """Forget a file that is gone."""
-        with suppress(OSError):
-            os.unlink(self._file(path))
+        now = self._history.mark()
+        if self._memory is not None:
+            replay([record], self._memory)
+            self._memory_mark = now
+        elif self._apply(record, sizes or {}):
+            self._save_state(now)
+        else:
+            self._rebuild(now)
 
     def vanished(self, present: Iterable[str]) -> list[Baseline]:
         """What was accounted for and is no longer among the ``present`` paths."""
-        known = {os.path.basename(self._file(path)) for path in present}
-        try:
-            names = os.listdir(self._folder)
-        except OSError:
-            return []
-        gone = []
-        for name in sorted(names):
-            if name.endswith(_ENDING) and name not in known:
-                with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-                    gone.append(_read(os.path.join(self._folder, name)))
-        return gone
+        known = set(present)
+        if self._memory is not None:
+            return [b for path, b in sorted(self._memory.items()) if path not in known]
+        there = {self._name(path) for path in known}
+        for attempt in range(2):
+            try:
+                gone = [read_baseline(os.path.join(self._folder, name)) for name in self._names() if name not in there]
+                if self._is_complete():
+                    return gone
+            except DAMAGE:
+                pass
+            self._damaged(attempt)
+        return [b for path, b in sorted(self._replayed().items()) if path not in known]
 
     def ensure(self) -> None:
-        """Make the baselines again from the history if they are missing, damaged or of another version.
+        """Bring the baselines up to the history, or make them again: missing, damaged or of another version.
 
-        Needs the lock.
+        Needs the lock, and a history without an unfinished change.
         """
-        if not os.path.exists(self._complete):
-            self._rebuild()
+        now = self._history.mark()
+        self._verified = False
+        if self._memory is not None:
+            if self._memory_mark != now:
+                self._rebuild(now)
+            return
+        self._state = self._load_state()
+        if self._state is not None and self._state.mark == now:
+            return
+        missed = None if self._state is None else self._history.since(self._state.mark)
+        if missed is not None and all(self._apply(record, {}) for record in missed):
+            self._save_state(now)
+        else:
+            self._rebuild(now)
 
-    def _rebuild(self) -> None:
-        """Replay the history: the last known hash of each file, and the items that it held."""
+    def _apply(self, record: ChangeRecord, sizes: Mapping[str, int]) -> bool:
+        for file in record.files:
+            if file.after is None:
+                done = self._remove(file.path)
+            else:
+                done = self._change(file, delta_of(record, file), sizes.get(file.path, 0))
+            if not done:
+                return False
+        return True
+
+    def _change(self, file: FileChange, delta: Delta, items: int) -> bool:
+        after = file_hash_after(file)
+        limit = _WHOLE_BYTES + _BYTES_AN_ITEM * items
+        with suppress(OSError):
+            as_found = file.before is not None and self.hash_of(file.path) == file.before
+            if as_found and append_delta(self._file(file.path), delta, after, limit):
+                return True
+        known = self.get(file.path)
+        if known is None and file.before is not None:
+            # It should be there: what the change did not touch can only come from the history.
+            return False
+        return self._write(Baseline(file.path, after, items_after({} if known is None else known.items, delta)))
+
+    def _write(self, baseline: Baseline) -> bool:
+        name = self._name(baseline.path)
+        target = os.path.join(self._folder, name)
+        try:
+            self._make_folder()
+            fresh = not os.path.exists(target)
+            write_baseline(target, baseline)
+        except (OSError, MemorandaError):
+            return False
+        if fresh and self._state is not None:
+            self._state = self._state.with_name(name, 1)
+        return True
+
+    def _remove(self, path: str) -> bool:
+        try:
+            os.unlink(self._file(path))
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+        if self._state is not None:
+            self._state = self._state.with_name(self._name(path), -1)
+        return True
+
+    def _rebuild(self, now: Mark) -> None:
+        """Replay the whole history."""
         import shutil
 
         shutil.rmtree(self._folder, ignore_errors=True)
-        files: dict[str, str] = {}
-        items: dict[str, dict[str, tuple[str, str]]] = {}
-        aborted = {record.id for record in self._history.read() if record.state == "aborted"}
-        for record in self._history.read():
-            if record.id in aborted:
-                continue
-            for file in record.files:
-                if file.after is None:
-                    files.pop(file.path, None)
-                    items.pop(file.path, None)
-                else:
-                    files[file.path] = file.after
-            for item in record.items:
-                held = items.setdefault(item.path, {})
-                if item.before is not None:
-                    held.pop(_key(item.before.name), None)
-                if item.after is not None:
-                    held[_key(item.after.name)] = (item.after.name, content_hash(item.after.text))
-        for path, file_hash in files.items():
-            self.put(Baseline(path, file_hash, items.get(path, {})))
-        with suppress(OSError):
+        known = self._replayed()
+        self._memory, self._state = None, _State(now)
+        if not (all(map(self._write, known.values())) and self._save_state()):
+            self._memory, self._memory_mark = known, now
+
+    def _replayed(self) -> dict[str, Baseline]:
+        known: dict[str, Baseline] = {}
+        partial = replay(self._history.read(), known)
+        for path in partial & known.keys():
+            # What the history does not tell is in the file itself, if that is as it was.
+            with suppress(OSError, ValueError):
+                data = read_bytes(self._vault.absolute(path))
+                if bytes_hash(data) == known[path].hash:
+                    known[path] = Baseline(path, known[path].hash, items_of(parse(data.decode("utf-8")).sections))
+        return known
+
+    def _is_complete(self) -> bool:
+        """Whether the files are those that the state counts; True where there is no state to tell."""
+        if not self._verified:
+            state = self._load_state()
+            names = self._names()
+            summed = 0
+            for name in names:
+                summed ^= _number(name)
+            self._verified = state is None or (len(names), summed) == (state.count, state.names)
+        return self._verified
+
+    def _names(self) -> list[str]:
+        try:
+            return sorted(name for name in os.listdir(self._folder) if name.endswith(_ENDING))
+        except FileNotFoundError:
+            return []
+
+    def _load_state(self) -> _State | None:
+        try:
+            with open(os.path.join(self._folder, _STATE), "rb") as stream:
+                body, check = stream.read().split(b"\t")
+            row = json.loads(body)
+            if checksum(body) != check or (row["version"], row["vault"]) != (_VERSION, self._vault.id):
+                return None
+            name, size, inode = row["mark"]
+            return _State((str(name), int(size), int(inode)), int(row["count"]), int(row["names"]))
+        except DAMAGE:
+            return None
+
+    def _save_state(self, mark: Mark | None = None) -> bool:
+        if self._state is None:
+            return False
+        if mark is not None:
+            self._state = _State(mark, self._state.count, self._state.names)
+        row = {"version": _VERSION, "vault": self._vault.id, "mark": self._state.mark}
+        row |= {"count": self._state.count, "names": self._state.names}
+        body = json.dumps(row, separators=(",", ":")).encode("ascii")
+        try:
             self._make_folder()
-            os.close(os.open(self._complete, os.O_WRONLY | os.O_CREAT, 0o600))
+            replace_unsynced(os.path.join(self._folder, _STATE), b"\t".join((body, checksum(body))))
+        except (OSError, MemorandaError):
+            # An older state only means that some records are taken in once more.
+            return False
+        return True
 
     def _make_folder(self) -> None:
+        if not self._inside:
+            self._vault.check_inside(self._folder, ".cache")
+            self._inside = True
         if os.path.isdir(self._folder):
             return
         fresh = not os.path.isdir(self._cache)
         os.makedirs(self._folder, mode=0o700, exist_ok=True)
-        os.chmod(self._cache, 0o700)
         if fresh:
+            os.chmod(self._cache, 0o700)
             descriptor = os.open(os.path.join(self._cache, "CACHEDIR.TAG"), os.O_WRONLY | os.O_CREAT, 0o600)
             os.write(descriptor, b"Signature: 8a477f597d28d172789f06886806bc55\n")
             os.close(descriptor)
 
     def _file(self, path: str) -> str:
+        return os.path.join(self._folder, self._name(path))
+
+    @staticmethod
+    def _name(path: str) -> str:
         import hashlib
 
-        digest = hashlib.sha256(path.encode("utf-8", "surrogatepass")).hexdigest()
-        return os.path.join(self._folder, f"{digest[:24]}{_ENDING}")
+        return hashlib.sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:24] + _ENDING
 
 
-def _line(row: dict[str, Any], file_hash: str) -> bytes:
-    body = json.dumps(row, ensure_ascii=True, separators=(",", ":")).encode("ascii")
-    tail = file_hash.encode("ascii")
-    return b"\t".join((body, _checksum(body + tail), tail, _checksum(tail))) + b"\n"
-
-
-def _checksum(data: bytes) -> bytes:
-    return b"%08x" % zlib.crc32(data)
-
-
-def _read(file: str) -> Baseline:
-    """Fold the lines of one file. Raises OSError, and ValueError and the like for damage."""
-    with open(file, "rb") as stream:
-        data = stream.read()
-    if not data.endswith(b"\n"):
-        raise ValueError(file)
-    path, file_hash = "", ""
-    items: dict[str, tuple[str, str]] = {}
-    for number, line in enumerate(data[:-1].split(b"\n")):
-        body, check, tail, check_tail = line.split(b"\t")
-        if _checksum(body + tail) != check or _checksum(tail) != check_tail:
-            raise ValueError(file)
-        row = json.loads(body)
-        if number == 0:
-            path = row["path"]
-        file_hash = tail.decode("ascii")
-        for key, value in row["items"].items():
-            if value is None:
-                items.pop(key, None)
-            else:
-                items[key] = (value[0], value[1])
-    return Baseline(path, file_hash, items)
-
-
-def _key(name: str) -> str:
-    # A block id is found with or without its caret, so its key has none (see core.items).
-    return name_key(name.removeprefix("^"))
+def _number(name: str) -> int:
+    try:
+        return int(name[:16], 16)
+    except ValueError:
+        # Not one of ours: the sum will not come out, and all of them are made again.
+        return 1

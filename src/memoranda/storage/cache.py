@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
+import os
+from contextlib import suppress
 
 from memoranda.storage.store import Storage
 
@@ -11,5 +12,14 @@ __all__ = ["clear_cache"]
 
 def clear_cache(storage: Storage) -> None:
     """Delete the cache and make again what other processes rely on. Needs the lock."""
-    shutil.rmtree(storage.vault.path(".cache"), ignore_errors=True)
+    import shutil
+
+    folder = storage.vault.path(".cache")
+    with suppress(OSError), os.scandir(folder) as listing:
+        for entry in list(listing):
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.path, ignore_errors=True)
+            else:
+                with suppress(OSError):
+                    os.unlink(entry.path)
     storage.baselines.ensure()

@@ -26,7 +26,9 @@ class _MachineZone(tzinfo):
 
     def fromutc(self, moment: datetime) -> datetime:
         """The local time at a moment."""
-        return moment.replace(tzinfo=UTC).astimezone().replace(tzinfo=self)
+        local = moment.replace(tzinfo=UTC).astimezone()
+        found = local.replace(tzinfo=self)
+        return found if self.utcoffset(found) == local.utcoffset() else found.replace(fold=1)
 
 
 _MACHINE_ZONE = _MachineZone()

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from memoranda.core.addresses import Address
 from memoranda.core.metadata import Metadata, format_comment
 from memoranda.core.model import JournalEntry
 from memoranda.core.names import content_hash
-from memoranda.storage.baselines import Baseline
+from memoranda.storage.accounts import Baseline, Items, corrections, delta_of, items_after, items_of, state_fingerprint
 from memoranda.storage.categories import LoadedCategory
 from memoranda.storage.clock import written_moment
+from memoranda.storage.files import is_being_written
 from memoranda.storage.history import ChangeRecord, FileChange, History, ItemChange, ItemState
 from memoranda.storage.journal import new_change_id, to_record
 from memoranda.storage.store import Storage
@@ -20,6 +22,7 @@ __all__ = ["account_for", "account_for_absence", "last_states"]
 
 ACTION = "external-edit"
 _PERSON = "person"
+_Change = tuple["ItemState | str | None", "ItemState | None"]
 
 
 def account_for(
@@ -28,51 +31,62 @@ def account_for(
     """Journal the difference between what a file held when last accounted for and what it holds now.
 
     Needs the lock. Removals, changes and additions are three changes, so that
-    each can be taken back without touching the others.
+    each can be taken back without touching the others. A file that an editor is
+    writing at this moment is left for the next look.
 
     Raises:
         VaultFull, VaultReadOnly.
     """
-    sections = {s.key: s for s in loaded.category.sections}
-    states = {
-        key: ItemState(s.address_name, s.text, _comment(s.metadata)) for key, s in sections.items()
-    }
-    now = Baseline.of(relative, loaded.hash, loaded.category)
     if baseline is None:
-        if states:
-            changes = [(None, state) for state in states.values()]
-            _record(storage, address, relative, (None, loaded.hash), changes, kind="found")
-    else:
-        removed = {k: v for k, v in baseline.items.items() if k not in states}
-        updated = {k: v for k, v in baseline.items.items() if k in states and sections[k].hash != v[1]}
-        added = [state for key, state in states.items() if key not in baseline.items]
-        earlier = last_states(storage.history, relative, [*removed.values(), *updated.values()])
-        files = (baseline.hash, loaded.hash)
-        if removed:
-            gone = [(_earlier(earlier, v), None) for v in removed.values()]
-            _record(storage, address, relative, files, gone, kind="removed")
-        if updated:
-            changed = [(_earlier(earlier, v), states[k]) for k, v in updated.items()]
-            _record(storage, address, relative, files, changed, kind="changed")
-        if added:
-            _record(storage, address, relative, files, [(None, state) for state in added], kind="added")
-        if not (removed or updated or added):
-            _record(storage, address, relative, files, [], kind="text outside items")
-    storage.baselines.put(now)
+        # Perhaps it was only lost.
+        storage.baselines.ensure()
+        baseline = storage.baselines.get(relative)
+    if is_being_written(loaded.path) or (baseline is not None and baseline.hash == loaded.hash):
+        return
+    sections = {s.key: s for s in loaded.category.sections}
+    states = {key: ItemState(s.address_name, s.text, _comment(s.metadata)) for key, s in sections.items()}
+    now = items_of(sections.values())
+    if baseline is None:
+        found: list[_Change] = [(None, state) for state in states.values()]
+        _record(storage, address, relative, (None, loaded.hash), found, "found", {}, now)
+        return
+    removed = {k: v for k, v in baseline.items.items() if k not in now}
+    updated = {k: v for k, v in baseline.items.items() if k in now and now[k] != v}
+    added = {k: v for k, v in now.items() if k not in baseline.items}
+    earlier = last_states(storage.history, relative, [*removed.values(), *updated.values()])
+    steps: list[tuple[str, list[_Change], Items]] = []
+    known = {k: v for k, v in baseline.items.items() if k in now}
+    if removed:
+        steps.append(("removed", [(_earlier(earlier, v), None) for v in removed.values()], known))
+    if updated:
+        known = {**known, **{k: now[k] for k in updated}}
+        steps.append(("changed", [(_earlier(earlier, v), states[k]) for k, v in updated.items()], known))
+    if added:
+        steps.append(("added", [(None, states[k]) for k in added], now))
+    held = baseline.items
+    for kind, changes, then in steps or [("text outside items", [], now)]:
+        # Only the last step brings the file to what it is: a crash before it leaves the others to be found again.
+        last = not steps or kind == steps[-1][0]
+        files = (baseline.hash, loaded.hash if last else baseline.hash)
+        _record(storage, address, relative, files, changes, kind, held, then)
+        held = then
 
 
 def account_for_absence(storage: Storage, address: Address, baseline: Baseline) -> None:
     """Journal that a file and all that it held is gone. Needs the lock."""
-    earlier = last_states(storage.history, baseline.path, list(baseline.items.values()))
-    gone = [(_earlier(earlier, v), None) for v in baseline.items.values()]
-    _record(storage, address, baseline.path, (baseline.hash, None), gone, kind="removed")
-    storage.baselines.drop(baseline.path)
+    known = storage.baselines.get(baseline.path)
+    if known is None:
+        # Another process was faster.
+        return
+    earlier = last_states(storage.history, known.path, list(known.items.values()))
+    gone: list[_Change] = [(_earlier(earlier, v), None) for v in known.items.values()]
+    _record(storage, address, known.path, (known.hash, None), gone, "removed", known.items, {})
 
 
 def last_states(
     history: History, relative: str, wanted: Iterable[tuple[str, str]]
 ) -> dict[tuple[str, str], ItemState]:
-    """The newest recorded state for each (name, text hash) of a file that the history still has."""
+    """The newest recorded state for each (name, fingerprint) of a file that the history still has."""
     missing = set(wanted)
     found: dict[tuple[str, str], ItemState] = {}
     if not missing:
@@ -84,7 +98,7 @@ def last_states(
             for state in (item.after, item.before):
                 if state is None:
                     continue
-                key = (state.name, content_hash(state.text))
+                key = (state.name, state_fingerprint(state))
                 if key in missing:
                     missing.discard(key)
                     found[key] = state
@@ -107,9 +121,10 @@ def _record(
     address: Address,
     relative: str,
     files: tuple[str | None, str | None],
-    changes: Sequence[tuple[ItemState | str | None, ItemState | None]],
-    *,
+    changes: Sequence[_Change],
     kind: str,
+    held: Items,
+    holds: Items,
 ) -> None:
     change = new_change_id()
     ts = written_moment(storage.clock.now())
@@ -132,7 +147,7 @@ def _record(
 
     if kind == "found" or not changes:
         # A file seen for the first time is one line, however much it holds.
-        lines = [entry(change, None, files[0], files[1], {"items": len(changes)} if changes else {})]
+        lines = [entry(change, None, files[0], files[1], {"items": len(changes)} if kind == "found" else {})]
     else:
         lines = []
         for number, (before, after) in enumerate(changes, 1):
@@ -154,6 +169,10 @@ def _record(
         journal=tuple(to_record(line) for line in lines),
         extra={"kind": kind},
     )
+    if files[1] is not None:
+        told = items_after(held, delta_of(record, record.files[0]))
+        record = replace(record, files=(replace(record.files[0], corrections=corrections(told, holds)),))
     storage.history.append(record)
     storage.journal.append(lines)
+    storage.baselines.advance(record)
     storage.settle()

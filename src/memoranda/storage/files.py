@@ -267,10 +267,9 @@ def create_only(temporary: str, path: str) -> None:
         os.link(temporary, path)
     except FileExistsError:
         raise
-    except OSError as error:
-        if error.errno in _FULL:
-            raise
-        # File systems without hard links (exFAT, some network folders) leave a small window here.
+    except OSError:
+        # File systems without hard links (exFAT, some network folders), or without room for a second name,
+        # leave a small window here.
         if os.path.lexists(path):
             raise FileExistsError(errno.EEXIST, "the file exists", path) from None
         os.rename(temporary, path)

@@ -165,7 +165,7 @@ class History:
             path = os.path.join(self._folder, mark[0])
             if path not in files:
                 return None
-            name, size, inode = _mark_of(path)
+            _, size, inode = _mark_of(path)
             if inode != mark[2] or size < mark[1] or not JsonLines(path).is_boundary(mark[1]):
                 return None
             files = files[files.index(path) :]

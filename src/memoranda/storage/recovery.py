@@ -8,45 +8,72 @@ files is given up (nobody was told that it happened); any other is finished.
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import suppress
 
-from memoranda.core.editing import Edit, splice
+from memoranda.core.editing import CategoryEditor, Edit, splice
+from memoranda.core.errors import ChangedUnderneath, MemorandaError, OutsideVault
+from memoranda.core.items import parse
+from memoranda.core.metadata import EMPTY_METADATA, Metadata, parse_comment
+from memoranda.storage.accounts import fingerprint, state_fingerprint
 from memoranda.storage.categories import bytes_hash
-from memoranda.storage.files import TEMPORARY_PREFIX, read_bytes, replace_file, sync_folder, writing
-from memoranda.storage.history import ChangeRecord, FileChange, History, TextEdit
-from memoranda.storage.install import install, uninstall
-from memoranda.storage.journal import Journal, change_of, from_record
+from memoranda.storage.files import (
+    TEMPORARY_PREFIX,
+    read_bytes,
+    reading,
+    remove_file,
+    replace_file,
+    sync_folder,
+    writing,
+)
+from memoranda.storage.history import ChangeRecord, FileChange, History, ItemChange, ItemState, TextEdit
+from memoranda.storage.install import ChangedMeanwhile, conflict_copy, install, uninstall
+from memoranda.storage.journal import Journal, from_record
 from memoranda.storage.resources import bytes_digest
 from memoranda.storage.vault import VaultFolder
 
-__all__ = ["apply_edits", "recover", "reversed_edits"]
+__all__ = ["apply_edits", "is_placed", "recover", "reversed_edits"]
+
+_ATTEMPTS = 20
 
 
 def recover(vault: VaultFolder, history: History, journal: Journal) -> None:
-    """Settle the newest record if the journal does not know it. Needs the vault's lock.
+    """Settle the newest record if the journal does not know all of it. Needs the vault's lock.
 
     Raises:
-        VaultFull, VaultReadOnly: it could not be settled; the next attempt goes on.
+        VaultFull, VaultReadOnly, VaultUnreadable: it could not be settled; the next attempt goes on.
     """
     record = history.last()
     if record is None or record.state or not record.journal:
         return
-    if (newest := journal.last_id()) is not None and change_of(newest) == record.id:
-        return
-    if any(change_of(entry.id) == record.id for entry in journal.read_backwards()):
-        return
-    for file in record.files:
-        _restore_blanked(vault, file)
-    applied = [_is_applied(vault, file) for file in record.files]
-    if not _has_turns(vault, record) or (record.files and not any(applied)):
-        _clear_temporaries(vault, record)
-        history.append(ChangeRecord(id=record.id, ts=record.ts, action=record.action, state="aborted"))
-        return
-    for file, done in zip(record.files, applied, strict=True):
-        if not done:
-            _finish(vault, file)
-    _clear_temporaries(vault, record)
-    journal.append(from_record(line) for line in record.journal)
+    files = [file for file in record.files if _may_touch(vault, file)]
+    written = journal.lines_of(record.id)
+    missing = [line for line in record.journal if line.get("id") not in written]
+    if not written:
+        for file in files:
+            _restore_blanked(vault, file)
+        placed = [is_placed(vault, record, file) for file in files]
+        if not _has_turns(vault, record) or (record.files and not any(placed)):
+            _clear_temporaries(vault, files)
+            history.take_back(record.id)
+            return
+        for file, done in zip(files, placed, strict=True):
+            if not done:
+                _finish(vault, record, file)
+    _clear_temporaries(vault, files)
+    if missing:
+        journal.append(from_record(line) for line in missing)
+
+
+def _may_touch(vault: VaultFolder, file: FileChange) -> bool:
+    """Whether the path is a category's: somebody may have brought us a history of their own making."""
+    if vault.address_at(file.path) is None:
+        return False
+    try:
+        vault.check_inside(vault.absolute(file.path), file.path)
+    except OutsideVault:
+        return False
+    return True
 
 
 def _restore_blanked(vault: VaultFolder, file: FileChange) -> None:
@@ -68,7 +95,14 @@ def _temporaries(folder: str) -> list[str]:
     except FileNotFoundError:
         return []
     mine = (name for name in names if name.startswith(TEMPORARY_PREFIX) and name.endswith(".tmp"))
-    return [os.path.join(folder, name) for name in sorted(mine)]
+    return [path for path in (os.path.join(folder, name) for name in sorted(mine)) if _is_file(path)]
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False
 
 
 def _has_turns(vault: VaultFolder, record: ChangeRecord) -> bool:
@@ -76,91 +110,137 @@ def _has_turns(vault: VaultFolder, record: ChangeRecord) -> bool:
     turns = record.extra.get("turns")
     if record.action != "import" or not isinstance(turns, dict):
         return True
-    path = vault.path(str(turns.get("path", "")))
-    start, end = int(turns.get("start", 0)), int(turns.get("end", 0))
-    try:
-        data = read_bytes(path)
-    except FileNotFoundError:
+    relative, start, end = turns.get("path"), turns.get("start"), turns.get("end")
+    if not (isinstance(relative, str) and isinstance(start, int) and isinstance(end, int)):
         return False
+    path = vault.path(relative)
+    if not relative.startswith("resources/") or not relative.endswith(".jsonl"):
+        return False
+    vault.check_inside(path, relative)
+    with reading(path):
+        try:
+            data = read_bytes(path)
+        except FileNotFoundError:
+            return False
     if bytes_digest(data[start:end]) == turns.get("hash"):
         return True
     if start < len(data) <= end:
         with writing(path):
-            replace_file(path, data[:start])
+            if start:
+                replace_file(path, data[:start])
+            else:
+                remove_file(path)
     return False
 
 
 def _content(vault: VaultFolder, file: FileChange) -> bytes | None:
-    try:
-        return read_bytes(vault.absolute(file.path))
-    except FileNotFoundError:
-        return None
+    with reading(file.path):
+        try:
+            return read_bytes(vault.absolute(file.path))
+        except FileNotFoundError:
+            return None
 
 
-def _is_applied(vault: VaultFolder, file: FileChange) -> bool:
+def is_placed(vault: VaultFolder, record: ChangeRecord, file: FileChange) -> bool:
+    """Whether a file holds what the change did to it. Raises VaultUnreadable."""
     data = _content(vault, file)
     found = None if data is None else bytes_hash(data)
     if found == file.after:
         return True
-    if found == file.before or data is None:
+    if found == file.before or data is None or file.after is None:
         return False
-    if file.after is None:
+    # Somebody saved since: the items tell.
+    try:
+        category = parse(data.decode("utf-8"))
+    except UnicodeDecodeError:
         return False
-    # Somebody saved since: what the change put in tells.
-    text = data.decode("utf-8", "replace")
-    return all(edit.new.strip() in text for edit in file.edits)
+    for change in record.items:
+        if change.path == file.path and change.before != change.after:
+            wanted = change.after or change.before
+            section = None if wanted is None else category.find(wanted.name)
+            if change.after is None:
+                if section is None:
+                    return True
+            elif section is not None and fingerprint(section.text, section.metadata) == state_fingerprint(change.after):
+                return True
+    return False
 
 
-def _finish(vault: VaultFolder, file: FileChange) -> None:
+def _finish(vault: VaultFolder, record: ChangeRecord, file: FileChange) -> None:
     path = os.path.realpath(vault.absolute(file.path))
-    data = _content(vault, file)
-    with writing(path):
-        if file.after is None:
-            if data is not None and bytes_hash(data) == file.before:
-                uninstall(path, data)
+    for _ in range(_ATTEMPTS):
+        data = _content(vault, file)
+        with suppress(ChangedMeanwhile, ChangedUnderneath), writing(path):
+            if file.after is None:
+                if data is not None and bytes_hash(data) == file.before:
+                    uninstall(path, data)
+                return
+            finished = _finished(vault, record, file, data)
+            if finished is not None and finished != data:
+                install(path, finished, data)
             return
-        text = "" if data is None else data.decode("utf-8", "surrogateescape")
-        changed = apply_edits(text, file.edits)
-        if changed is not None:
-            install(path, changed.encode("utf-8", "surrogateescape"), data)
+
+
+def _finished(vault: VaultFolder, record: ChangeRecord, file: FileChange, data: bytes | None) -> bytes | None:
+    """The file's content with the change made; ``None`` where what a person did since leaves no room for it."""
+    if data is None and file.before is not None:
+        return None
+    try:
+        text = "" if data is None else data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    if data is None or bytes_hash(data) == file.before:
+        done = apply_edits(text, file.edits)
+    else:
+        address = vault.address_at(file.path)
+        title = "" if address is None else address.category.rpartition("/")[2]
+        done = _redone(text, title, [change for change in record.items if change.path == file.path])
+    return None if done is None else done.encode("utf-8", "surrogatepass")
+
+
+def _redone(text: str, title: str, changes: list[ItemChange]) -> str | None:
+    """The changes made item by item, but for those whose item is no longer what it was."""
+    editor = CategoryEditor(parse(text), title)
+    for change in changes:
+        with suppress(MemorandaError):
+            _redo(editor, change.before, change.after)
+    try:
+        return editor.text()
+    except MemorandaError:
+        return None
+
+
+def _redo(editor: CategoryEditor, before: ItemState | None, after: ItemState | None) -> None:
+    if before is None:
+        if after is not None and editor.get(after.name) is None:
+            editor.add(after.name.removeprefix("^"), after.text, _metadata(after))
+        return
+    present = editor.get(before.name)
+    if present is None or fingerprint(present.text, present.metadata) != state_fingerprint(before):
+        return
+    if after is None:
+        editor.remove(before.name)
+        return
+    name = before.name
+    if after.name != before.name and not before.name.startswith("~") and not after.name.startswith("~"):
+        editor.rename(before.name, after.name.removeprefix("^"))
+        name = after.name
+    if after.text != before.text or after.comment != before.comment:
+        editor.replace(name, after.text, _metadata(after))
+
+
+def _metadata(state: ItemState) -> Metadata:
+    return parse_comment(state.comment)[0] if state.comment else EMPTY_METADATA
 
 
 def apply_edits(text: str, edits: tuple[TextEdit, ...]) -> str | None:
-    """The text after the edits: at their places, else wherever their old text stands once; None if it does not."""
-    if all(text[edit.at : edit.at + len(edit.old)] == edit.old for edit in edits):
-        return splice(text, [Edit(edit.at, edit.at + len(edit.old), edit.new) for edit in edits])
+    """The text that the edits were made for, after them; ``None`` if they are not for this text."""
+    done = 0
     for edit in edits:
-        if not edit.old:
-            text = text + edit.new
-        elif text.count(edit.old) == 1:
-            text = text.replace(edit.old, edit.new)
-        else:
+        if not done <= edit.at <= len(text) or text[edit.at : edit.at + len(edit.old)] != edit.old:
             return None
-    return text
-
-
-def _clear_temporaries(vault: VaultFolder, record: ChangeRecord) -> None:
-    """Remove what the change left behind; what is neither its old nor its new content is a person's, and kept."""
-    wholes = [content for file in record.files for content in _contents(vault, file)]
-    for folder in {os.path.dirname(os.path.realpath(vault.absolute(file.path))) for file in record.files}:
-        with suppress(FileNotFoundError), writing(folder):
-            for path in _temporaries(folder):
-                data = read_bytes(path)
-                if any(whole.startswith(data) for whole in wholes):
-                    os.unlink(path)
-                else:
-                    os.rename(path, os.path.join(folder, f"recovered.conflict-{os.urandom(4).hex()}.md"))
-            sync_folder(folder)
-
-
-def _contents(vault: VaultFolder, file: FileChange) -> list[bytes]:
-    """What the file holds, and held before or was to hold after the change: a temporary is a beginning of one."""
-    data = _content(vault, file)
-    if data is None:
-        return [edit.new.encode("utf-8", "surrogatepass") for edit in file.edits] or [b""]
-    text = data.decode("utf-8", "surrogateescape")
-    others = [apply_edits(text, file.edits), apply_edits(text, reversed_edits(file.edits))]
-    return [data, *(other.encode("utf-8", "surrogateescape") for other in others if other is not None)]
+        done = edit.at + len(edit.old)
+    return splice(text, [Edit(edit.at, edit.at + len(edit.old), edit.new) for edit in edits])
 
 
 def reversed_edits(edits: tuple[TextEdit, ...]) -> tuple[TextEdit, ...]:
@@ -170,3 +250,34 @@ def reversed_edits(edits: tuple[TextEdit, ...]) -> tuple[TextEdit, ...]:
         back.append(TextEdit(edit.at + shift, edit.new, edit.old))
         shift += len(edit.new) - len(edit.old)
     return tuple(back)
+
+
+def _clear_temporaries(vault: VaultFolder, files: list[FileChange]) -> None:
+    """Remove what the change left behind; what is neither its old nor its new content is a person's, and kept."""
+    folders = {os.path.dirname(os.path.realpath(vault.absolute(file.path))) for file in files}
+    left = {folder: found for folder in folders if (found := _temporaries(folder))}
+    if not left:
+        return
+    wholes = [content for file in files for content in _versions(vault, file)]
+    hashes = {known for file in files for known in (file.before, file.after)}
+    for folder, found in left.items():
+        with writing(folder):
+            for path in found:
+                data = read_bytes(path)
+                # One that is not whole is the beginning of something.
+                if bytes_hash(data) in hashes or any(whole.startswith(data) for whole in wholes):
+                    os.unlink(path)
+                else:
+                    os.rename(path, conflict_copy(os.path.join(folder, "recovered")))
+            sync_folder(folder)
+
+
+def _versions(vault: VaultFolder, file: FileChange) -> list[bytes]:
+    """What the file holds, held before and was to hold after the change, as far as that can be told."""
+    data = _content(vault, file)
+    text = "" if data is None else data.decode("utf-8", "surrogateescape")
+    others = [apply_edits(text, file.edits), apply_edits(text, reversed_edits(file.edits))]
+    others += ["".join(edit.old for edit in file.edits)] if file.after is None else []
+    found = [other.encode("utf-8", "surrogateescape") for other in others if other is not None]
+    known = [other for other in found if bytes_hash(other) in (file.before, file.after)]
+    return known if data is None else [data, *known]

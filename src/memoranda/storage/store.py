@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from memoranda.core.ports import Clock
 from memoranda.storage.baselines import Baselines
 from memoranda.storage.categories import CategoryReader
-from memoranda.storage.history import History
+from memoranda.storage.history import History, Mark
 from memoranda.storage.journal import Journal
 from memoranda.storage.locks import VaultLock
 from memoranda.storage.recovery import recover
@@ -31,7 +31,7 @@ class Storage:
     baselines: Baselines
     reader: CategoryReader
     #: The history's and journal's size after our own last write: unchanged means nothing to recover.
-    settled: tuple[tuple[str, int], int] | None = None
+    settled: tuple[Mark, int] | None = None
 
     @classmethod
     def at(cls, vault: VaultFolder, clock: Clock, actor: str) -> Storage:
@@ -54,14 +54,17 @@ class Storage:
 
         Raises:
             VaultBusy: not to be had within ``patience`` seconds (default: a minute).
-            VaultReadOnly: the vault may not be written.
+            VaultReadOnly, VaultFull, VaultUnreadable: the vault may not be written, or an
+                unfinished change could not be settled.
         """
         self.lock.acquire(patience)
         try:
-            if (self.history.mark(), self.journal.size()) != self.settled:
-                recover(self.vault, self.history, self.journal)
-                self.settle()
-            self.baselines.ensure()
+            if self.lock.depth == 1:
+                # Who holds the lock already may be in the middle of a change.
+                if (self.history.mark(), self.journal.size()) != self.settled:
+                    recover(self.vault, self.history, self.journal)
+                    self.settle()
+                self.baselines.ensure()
             yield
         finally:
             self.lock.release()

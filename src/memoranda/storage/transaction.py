@@ -9,148 +9,33 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from memoranda.core.addresses import Address
-from memoranda.core.editing import CategoryEditor, CurrentItem
+from memoranda.core.editing import CategoryEditor
 from memoranda.core.edits import common_start
-from memoranda.core.errors import BadText, ChangedUnderneath, VaultFull
+from memoranda.core.errors import BadText, ChangedUnderneath, MemorandaError, VaultError, VaultFull
 from memoranda.core.items import Category, parse
-from memoranda.core.metadata import EMPTY_METADATA, Metadata, format_comment
 from memoranda.core.model import JournalEntry
 from memoranda.core.names import content_hash
-from memoranda.storage.categories import LoadedCategory, bytes_hash
+from memoranda.storage.accounts import corrections, delta_of, items_after, items_of
+from memoranda.storage.categories import bytes_hash
 from memoranda.storage.clock import written_moment
 from memoranda.storage.external import account_for, account_for_absence
-from memoranda.storage.files import make_folder, write_temporary, writing
-from memoranda.storage.history import ChangeRecord, FileChange, ItemChange, ItemState, TextEdit
-from memoranda.storage.install import ChangedMeanwhile, install, uninstall
+from memoranda.storage.files import make_folder, wait_for_writer, write_temporary, writing
+from memoranda.storage.history import ChangeRecord, FileChange, ItemState, TextEdit
+from memoranda.storage.install import WRITER_PATIENCE, ChangedMeanwhile, Placed, displace, place
 from memoranda.storage.journal import new_change_id, to_record
+from memoranda.storage.opened import OpenCategory
+from memoranda.storage.recovery import is_placed
 from memoranda.storage.store import Storage
 
 __all__ = ["OpenCategory", "Transaction", "run"]
 
 T = TypeVar("T")
 _RETRIES = 20
-
-
-def _comment(metadata: Metadata) -> str:
-    return format_comment(metadata) if metadata else ""
-
-
-def _state(item: CurrentItem) -> ItemState:
-    return ItemState(item.name, item.text, _comment(item.metadata))
-
-
-@dataclass(slots=True)
-class OpenCategory:
-    """A category file within a transaction: what was read, and what is to become of it."""
-
-    address: Address
-    loaded: LoadedCategory | None
-    relative: str
-    path: str
-    category: Category
-    editor: CategoryEditor
-    changes: list[ItemChange] = field(default_factory=list)
-    rebased: bool = False
-    trusted: bool = False
-    removed: bool = False
-
-    @property
-    def data(self) -> bytes | None:
-        """The file's bytes as read; ``None`` if there was no file."""
-        return None if self.loaded is None else self.loaded.data
-
-    @property
-    def hash(self) -> str | None:
-        """The hash of :attr:`data`."""
-        return None if self.loaded is None else self.loaded.hash
-
-    def get(self, name: str) -> CurrentItem | None:
-        """The item as it stands now, pending changes included."""
-        return self.editor.get(name)
-
-    def add(self, name: str, text: str, metadata: Metadata = EMPTY_METADATA) -> CurrentItem:
-        """Add an item. Raises NameTaken, BadText, ChangedUnderneath."""
-        self.editor.add(name, text, metadata)
-        return self._changed(None, name)
-
-    def replace(self, name: str, text: str, metadata: Metadata | None = None) -> CurrentItem:
-        """Change an item's text, and its metadata if given. Raises BadText."""
-        before = self._present(name)
-        self.editor.replace(name, text, metadata)
-        if self.editor.get(name) is None:
-            # An item that is named by its text's hash has another name after the change.
-            name = self.editor.find_text(text, (metadata or before.metadata).owner) or name
-        return self._changed(before, name)
-
-    def rename(self, name: str, new_name: str) -> CurrentItem:
-        """Change an item's name. Raises NameTaken, BadText."""
-        before = self._present(name)
-        self.editor.rename(name, new_name)
-        return self._changed(before, new_name)
-
-    def set_metadata(self, name: str, metadata: Metadata) -> CurrentItem:
-        """Change an item's metadata comment."""
-        before = self._present(name)
-        self.editor.set_metadata(name, metadata)
-        return self._changed(before, name)
-
-    def remove(self, name: str) -> CurrentItem:
-        """Take an item out; returns it as it was."""
-        before = self._present(name)
-        self.editor.remove(name)
-        self.changes.append(ItemChange(self.relative, _state(before), None))
-        return before
-
-    def put_text(self, text: str, changes: list[ItemChange], *, trusted: bool = False) -> None:
-        """Replace the file's whole text; further changes go on from there.
-
-        ``trusted`` text (what ``undo`` restores) is not checked for meaning what the changes say.
-        """
-        self.editor = CategoryEditor(parse(text), self.address.category.rpartition("/")[2])
-        self.rebased = True
-        self.trusted = self.trusted or trusted
-        self.changes.extend(changes)
-
-    def put_nothing(self, changes: list[ItemChange]) -> None:
-        """Remove the file: for ``undo`` of the change that created it."""
-        self.removed = True
-        self.changes.extend(changes)
-
-    def _present(self, name: str) -> CurrentItem:
-        found = self.editor.get(name)
-        if found is None:
-            raise ChangedUnderneath(f"{self.address.named(name)} is not there any more")
-        return found
-
-    def _changed(self, before: CurrentItem | None, name: str) -> CurrentItem:
-        after = self.editor.get(name)
-        if after is None:
-            raise BadText(f"{name!r} would not be found again after this change")
-        self.changes.append(ItemChange(self.relative, None if before is None else _state(before), _state(after)))
-        return after
-
-    def changed_keys(self, category: Category) -> dict[str, tuple[str, str] | None] | None:
-        """What the changes did to the items as ``category`` now has them; ``None`` where they do not tell."""
-        if self.trusted or self.category.problems or category.problems:
-            # With names that stand twice, a change of one item gives another its name.
-            return None
-        keys: dict[str, tuple[str, str] | None] = {}
-        for change in self.changes:
-            if change.before is not None:
-                keys[self.category.key(change.before.name)] = None
-            if change.after is not None:
-                section = category.find(change.after.name)
-                if section is not None:
-                    keys[section.key] = (section.address_name, section.hash)
-        return keys
-
-    def text(self) -> str:
-        """The file's text after the pending changes."""
-        return self.editor.text()
 
 
 def run(storage: Storage, action: str, plan: Callable[[Transaction], T]) -> T:
@@ -269,6 +154,8 @@ class Transaction:
         touched = [opened for opened in self._open.values() if opened.changes]
         if not touched and not self._lines:
             return
+        if not self._lines:
+            self.log(self.action)
         self._account(touched)
         staged = [self._stage(opened) for opened in touched]
         lines = self._numbered_lines()
@@ -276,27 +163,42 @@ class Transaction:
             id=self.id,
             ts=self.ts,
             action=self.action,
-            files=tuple(change for change, _ in staged),
+            files=tuple(one.change for one in staged),
             items=tuple(change for opened in touched for change in opened.changes),
             journal=tuple(to_record(entry) for entry in lines),
             extra=self._extra,
         )
         storage = self._storage
         storage.history.append(record)
+        placed: list[Placed] = []
         try:
-            self._install_all(touched, [data for _, data in staged])
-        except BaseException:
-            self._abort(record)
+            _place_all(touched, staged, placed)
+            storage.journal.append(lines)
+        except BaseException as error:
+            self._give_up(record, placed, error)
             raise
-        storage.journal.append(lines)
+        for one in placed:
+            one.keep()
+        storage.baselines.advance(record, {one.change.path: one.items for one in staged})
         storage.settle()
-        for opened, (change, data) in zip(touched, staged, strict=True):
-            if data is None or change.after is None:
-                storage.baselines.drop(opened.relative)
-            else:
-                category = storage.reader.remember(opened.path, data).category
-                hashes = (opened.hash, change.after)
-                storage.baselines.update(opened.relative, hashes, opened.changed_keys(category), category)
+
+    def _give_up(self, record: ChangeRecord, placed: list[Placed], error: BaseException) -> None:
+        """Take everything back; where that fails the change stands, and the next holder of the lock completes it."""
+        storage = self._storage
+        storage.settled = None
+        with suppress(MemorandaError, OSError):
+            if not storage.journal.lines_of(self.id):
+                for one in reversed(placed):
+                    with suppress(OSError):
+                        one.take_back()
+                if not any(is_placed(storage.vault, record, file) for file in record.files):
+                    storage.history.take_back(record.id)
+                    return
+            for one in placed:
+                one.keep()
+        if isinstance(error, (MemorandaError, ChangedMeanwhile)):
+            kind = VaultFull if isinstance(error, VaultFull) else VaultError
+            raise kind(f"the change was cut short; the next write completes it ({error})") from error
 
     def is_current(self) -> bool:
         """Whether every file that is to be changed still holds what was read."""
@@ -308,81 +210,80 @@ class Transaction:
 
     def _account(self, touched: list[OpenCategory]) -> None:
         """Journal what a person changed in these files before we do."""
-        storage = self._storage
+        baselines = self._storage.baselines
         for opened in touched:
-            if storage.baselines.hash_of(opened.relative) == opened.hash:
+            if baselines.hash_of(opened.relative) == opened.hash:
                 continue
-            baseline = storage.baselines.get(opened.relative)
-            if opened.loaded is not None:
-                account_for(storage, opened.address, opened.relative, opened.loaded, baseline)
-            elif baseline is not None:
-                account_for_absence(storage, opened.address, baseline)
+            baseline = baselines.get(opened.relative)
+            if opened.loaded is None:
+                if baseline is not None:
+                    account_for_absence(self._storage, opened.address, baseline)
+                continue
+            if not wait_for_writer(opened.path, WRITER_PATIENCE):
+                raise ChangedUnderneath(f"{opened.relative} is open for writing elsewhere; nothing was written")
+            account_for(self._storage, opened.address, opened.relative, opened.loaded, baseline)
+            if baselines.hash_of(opened.relative) != opened.hash:
+                raise ChangedMeanwhile(opened.path)
 
     def _numbered_lines(self) -> list[JournalEntry]:
         if len(self._lines) == 1:
             return self._lines
         return [replace(entry, id=f"{self.id}.{n}") for n, entry in enumerate(self._lines, 1)]
 
-    def _stage(self, opened: OpenCategory) -> tuple[FileChange, bytes | None]:
+    def _stage(self, opened: OpenCategory) -> _Staged:
         old = opened.category.text if opened.data is not None else ""
         if opened.removed:
-            return FileChange(opened.relative, opened.hash, None, (TextEdit(0, old, ""),)), None
+            return _Staged(FileChange(opened.relative, opened.hash, None, (TextEdit(0, old, ""),)), None)
         text = opened.text()
         try:
             data = text.encode("utf-8")
         except UnicodeEncodeError as error:
             raise BadText("the text holds half a character (a lone surrogate); it cannot be written") from error
-        _verify(opened, text, self._storage.reader.remember(opened.path, data).category)
+        category = self._storage.reader.remember(opened.path, data).category
+        _verify(opened, text, category)
         if not opened.rebased:
             edits = tuple(TextEdit(e.start, old[e.start : e.end], e.new) for e in opened.editor.edits())
         else:
             edits = _difference(old, text)
-        return FileChange(opened.relative, opened.hash, bytes_hash(data), edits), data
+        change = FileChange(opened.relative, opened.hash, bytes_hash(data), edits)
+        if not opened.tells_all(category):
+            known = self._storage.baselines.get(opened.relative)
+            delta = delta_of(ChangeRecord("", "", "", items=tuple(opened.changes)), change)
+            told = items_after({} if known is None else known.items, delta)
+            change = replace(change, corrections=corrections(told, items_of(category.sections)))
+        return _Staged(change, data, len(category.sections))
 
-    def _install_all(self, touched: list[OpenCategory], contents: list[bytes | None]) -> None:
-        # All temporaries are written first: a full disk is met before any file has changed.
-        temporaries: list[str | None] = []
-        done: list[tuple[OpenCategory, bytes | None]] = []
-        try:
-            for opened, data in zip(touched, contents, strict=True):
-                with writing(opened.path):
-                    folder = os.path.dirname(opened.path)
-                    make_folder(folder)
-                    temporaries.append(None if data is None else write_temporary(folder, data, like=opened.path))
-            for opened, data, temporary in zip(touched, contents, temporaries, strict=True):
-                with writing(opened.path):
-                    if data is None:
-                        uninstall(opened.path, opened.data or b"")
-                        done.append((opened, None))
-                    else:
-                        done.append((opened, install(opened.path, data, opened.data, temporary)))
-        except BaseException:
-            for opened, placed in reversed(done):
-                _take_back(opened, placed)
-            raise
-        finally:
-            for temporary in temporaries:
-                if temporary is not None and os.path.lexists(temporary):
+
+@dataclass(frozen=True, slots=True)
+class _Staged:
+    """What is to become of one file: ``data`` is ``None`` where it goes, ``items`` how many it has then."""
+
+    change: FileChange
+    data: bytes | None
+    items: int = 0
+
+
+def _place_all(touched: list[OpenCategory], staged: list[_Staged], placed: list[Placed]) -> None:
+    # All temporaries are written first: a full disk is met before any file has changed.
+    temporaries: list[str | None] = []
+    try:
+        for opened, one in zip(touched, staged, strict=True):
+            with writing(opened.path):
+                folder = os.path.dirname(opened.path)
+                make_folder(folder)
+                temporaries.append(None if one.data is None else write_temporary(folder, one.data, like=opened.path))
+        for opened, one in zip(touched, staged, strict=True):
+            temporary = temporaries.pop(0)
+            with writing(opened.path):
+                if one.data is None:
+                    placed.append(displace(opened.path, opened.data or b""))
+                else:
+                    placed.append(place(opened.path, one.data, opened.data, temporary))
+    finally:
+        for temporary in temporaries:
+            if temporary is not None:
+                with suppress(OSError):
                     os.unlink(temporary)
-
-    def _abort(self, record: ChangeRecord) -> None:
-        try:
-            self._storage.history.append(
-                ChangeRecord(id=record.id, ts=record.ts, action=record.action, state="aborted")
-            )
-        except VaultFull:
-            # The next holder of the lock finds the record without its effects and gives it up itself.
-            self._storage.settled = None
-
-
-def _take_back(opened: OpenCategory, placed: bytes | None) -> None:
-    with writing(opened.path):
-        if placed is None:
-            install(opened.path, opened.data or b"", None)
-        elif opened.data is None:
-            uninstall(opened.path, placed)
-        else:
-            install(opened.path, opened.data, placed)
 
 
 def _verify(opened: OpenCategory, text: str, category: Category) -> None:
@@ -414,4 +315,3 @@ def _difference(old: str, new: str) -> tuple[TextEdit, ...]:
     rest = min(len(old), len(new)) - start
     end = min(rest, common_start(old[::-1], new[::-1]))
     return (TextEdit(start, old[start : len(old) - end], new[start : len(new) - end]),)
-

@@ -162,7 +162,8 @@ class VaultFolder:
         if scope.kind == "project":
             for project, folder in self.settings.projects.items():
                 if name_key(project) == name_key(scope.name):
-                    return MemoryRoot(scope, f"projects/{project}/memory", os.path.join(folder, "memory"))
+                    found = Scope("project", project)
+                    return MemoryRoot(found, f"projects/{project}/memory", os.path.join(folder, "memory"))
         name = next(iter(self._existing(os.path.join(self.root, parent), scope.name)), scope.name)
         return MemoryRoot(
             Scope(scope.kind, name), f"{parent}/{name}/memory", os.path.join(self.root, parent, name, "memory")

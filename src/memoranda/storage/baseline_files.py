@@ -1,0 +1,94 @@
+"""The file that one baseline is kept in: all of it in the first line, then a line for each change since.
+
+Every line ends with the hash that the category's file has after it, and with
+checksums, so that asking for the hash reads only the end, and damage is noticed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+from memoranda.storage.accounts import Baseline
+
+__all__ = ["DAMAGE", "append_delta", "checksum", "read_baseline", "read_hash", "replace_unsynced", "write_baseline"]
+
+#: What reading a damaged file may raise.
+DAMAGE = (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError)
+_TAIL = re.compile(rb"\t([0-9a-f]{16})\t([0-9a-f]{8})\n\Z")
+_TAIL_BYTES = 64
+
+
+def read_hash(file: str) -> str:
+    """The hash in the last line. Raises OSError, ValueError for damage."""
+    with open(file, "rb") as stream:
+        stream.seek(max(0, stream.seek(0, os.SEEK_END) - _TAIL_BYTES))
+        found = _TAIL.search(stream.read())
+    if found is None or checksum(found.group(1)) != found.group(2):
+        raise ValueError(file)
+    return found.group(1).decode("ascii")
+
+
+def read_baseline(file: str) -> Baseline:
+    """Fold the lines. Raises one of :data:`DAMAGE`."""
+    with open(file, "rb") as stream:
+        data = stream.read()
+    if not data.endswith(b"\n"):
+        raise ValueError(file)
+    path, file_hash = "", ""
+    items: dict[str, tuple[str, str]] = {}
+    for number, line in enumerate(data[:-1].split(b"\n")):
+        body, check, tail, check_tail = line.split(b"\t")
+        if checksum(body + tail) != check or checksum(tail) != check_tail:
+            raise ValueError(file)
+        row = json.loads(body)
+        if number == 0:
+            path = row["path"]
+        file_hash = tail.decode("ascii")
+        for key, value in row["items"].items():
+            if value is None:
+                items.pop(key, None)
+            else:
+                items[key] = (value[0], value[1])
+    return Baseline(path, file_hash, items)
+
+
+def write_baseline(file: str, baseline: Baseline) -> None:
+    """Write all of it anew. Raises OSError."""
+    replace_unsynced(file, _line({"path": baseline.path, "items": baseline.items}, baseline.hash))
+
+
+def append_delta(file: str, delta: Mapping[str, tuple[str, str] | None], file_hash: str, limit: int) -> bool:
+    """Add a line for a change, unless the file has more than ``limit`` bytes. Raises OSError."""
+    descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
+    try:
+        if os.fstat(descriptor).st_size > limit:
+            return False
+        line = _line({"items": dict(delta)}, file_hash)
+        return os.write(descriptor, line) == len(line)
+    finally:
+        os.close(descriptor)
+
+
+def replace_unsynced(target: str, data: bytes) -> None:
+    """Put ``data`` in place in one step; it need not survive a power cut. Raises OSError."""
+    temporary = f"{target}.tmp"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600)
+    with open(descriptor, "wb") as stream:
+        stream.write(data)
+    os.replace(temporary, target)
+
+
+def checksum(data: bytes) -> bytes:
+    """Eight hexadecimal digits of CRC-32."""
+    return b"%08x" % zlib.crc32(data)
+
+
+def _line(row: dict[str, Any], file_hash: str) -> bytes:
+    body = json.dumps(row, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+    tail = file_hash.encode("ascii")
+    return b"\t".join((body, checksum(body + tail), tail, checksum(tail))) + b"\n"
