@@ -10,18 +10,20 @@ from typing import Any
 
 import pytest
 
-__all__ = ["as_nobody", "in_child", "journal", "memory_bytes", "places_of", "tree_bytes", "write"]
+__all__ = ["as_nobody", "crash_at", "in_child", "journal", "memory_bytes", "places_of", "tree_bytes", "write"]
 
 _NOBODY = 65534
 
 
 def tree_bytes(root: str | Path, *folders: str) -> dict[str, bytes]:
-    """Every file below some folders of the vault (all without any), by relative path."""
+    """Some files and folders of the vault (without any: all but the cache), file by file."""
     found = {}
-    for folder in folders or (".",):
-        for path in sorted(Path(root, folder).rglob("*")):
-            if path.is_file() and not path.is_symlink():
-                found[path.relative_to(root).as_posix()] = path.read_bytes()
+    for name in folders or (".",):
+        start = Path(root, name)
+        for path in (start, *sorted(start.rglob("*"))):
+            relative = path.relative_to(root).as_posix()
+            if path.is_file() and not path.is_symlink() and (folders or not relative.startswith(".cache/")):
+                found[relative] = path.read_bytes()
     return found
 
 
@@ -88,3 +90,32 @@ def as_nobody(work: Callable[[], None]) -> None:
         work()
 
     assert in_child(first) == 0
+
+
+#: The calls that change files.
+_CHANGING = ("write", "fsync", "replace", "rename", "link", "unlink")
+
+
+def crash_at(step: int, work: Callable[[], object]) -> bool:
+    """Do some work in a process that ends like a power cut at the n-th call that changes a file; whether it did."""
+
+    def doomed() -> None:
+        left = step
+
+        def counted(real: Callable[..., Any]) -> Callable[..., Any]:
+            def call(*arguments: Any, **options: Any) -> Any:
+                nonlocal left
+                left -= 1
+                if left < 0:
+                    os._exit(9)
+                return real(*arguments, **options)
+
+            return call
+
+        for name in _CHANGING:
+            setattr(os, name, counted(getattr(os, name)))
+        work()
+
+    code = in_child(doomed)
+    assert code in (0, 9)
+    return code == 9

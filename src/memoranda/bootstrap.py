@@ -9,19 +9,20 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from memoranda.core.errors import VaultError, VaultReadOnly
-from memoranda.core.model import Forgotten, Imported, Problem, Turn, Written
-from memoranda.core.ports import Clock
-from memoranda.services.contents import Progress
 from memoranda.services.reading import Reading
-from memoranda.services.remember import OnExists, remember, rename, revise
-from memoranda.services.writer import Writer
 from memoranda.storage.clock import SystemClock
 from memoranda.storage.resources import Resources
 from memoranda.storage.store import Storage
 from memoranda.storage.vault import VaultFolder
 
+# What only some calls need is imported by them: the command line pays for its own command alone.
 if TYPE_CHECKING:
+    from memoranda.core.model import Forgotten, Imported, Problem, Turn, Written
+    from memoranda.core.ports import Clock
+    from memoranda.services.contents import Progress
+    from memoranda.services.remember import OnExists
     from memoranda.services.status import Status
+    from memoranda.services.writer import Writer
 
 __all__ = ["Vault", "default_vault", "migrate"]
 
@@ -49,7 +50,15 @@ class Vault(Reading):
     def __init__(self, folder: VaultFolder, *, actor: str, clock: Clock) -> None:
         super().__init__(Storage.at(folder, clock, actor), Resources(folder))
         self._mutex = self._contents.mutex
-        self._writer = Writer(self._storage)
+        self._made_writer: Writer | None = None
+
+    @property
+    def _writer(self) -> Writer:
+        if self._made_writer is None:
+            from memoranda.services.writer import Writer
+
+            self._made_writer = Writer(self._storage)
+        return self._made_writer
 
     @classmethod
     def open(
@@ -143,6 +152,8 @@ class Vault(Reading):
             "confidence": confidence,
             "kind": kind,
         }
+        from memoranda.services.remember import remember
+
         with self._mutex:
             return remember(self._writer, address, text, on_exists=on_exists, fields=fields)
 
@@ -165,6 +176,8 @@ class Vault(Reading):
             ChangedUnderneath: it is not what was read; nothing was written.
             BadText, VaultReadOnly, VaultFull, VaultBusy.
         """
+        from memoranda.services.remember import revise
+
         with self._mutex:
             return revise(
                 self._writer, address, text, expected_hash=expected_hash, keep_links=keep_links, fields=fields
@@ -176,6 +189,8 @@ class Vault(Reading):
         Raises:
             NotFound, NameTaken, BadName, VaultReadOnly, VaultFull, VaultBusy.
         """
+        from memoranda.services.remember import rename
+
         with self._mutex:
             return rename(self._writer, address, new_name)
 

@@ -259,7 +259,7 @@ def test_explain_says_why(vault: Vault) -> None:
 def test_wrong_arguments(vault: Vault) -> None:
     for arguments in ({"k": 0}, {"budget": -1}, {"mode": "magic"}, {"levels": ["nothing"]}, {"deadline": -1}):
         with pytest.raises(UsageError):
-            vault.retrieve("x", **arguments)  # type: ignore[arg-type]
+            vault.retrieve("x", **arguments)
 
 
 def test_first_reading_is_not_counted_by_default_but_by_a_deadline_given(vault: Vault, root: Path) -> None:
@@ -406,7 +406,7 @@ def test_retrieve_within_its_deadline_while_a_batch_is_open(vault: Vault) -> Non
     try:
         for question in ({}, {"deadline": 0.05}, {"as_of": "2026-12-31"}, {"levels": ["resource"]}):
             began = time.monotonic()
-            found = vault.retrieve("tea", **question)  # type: ignore[arg-type]
+            found = vault.retrieve("tea", **question)
             assert time.monotonic() - began < 5
             assert any("another thread" in note for note in found.unavailable)
             assert bool(found.hits) == ("levels" not in question)

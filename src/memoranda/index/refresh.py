@@ -16,7 +16,6 @@ from memoranda.core.names import hash_name, name_key
 from memoranda.index.corpus import Corpus, Entry, address_key
 from memoranda.storage.baselines import Baseline
 from memoranda.storage.categories import LoadedCategory, line_of_bad_byte
-from memoranda.storage.external import account_for, account_for_absence
 from memoranda.storage.files import Stamp, read_bytes
 from memoranda.storage.resources import ConversationFile, Resources
 from memoranda.storage.snapshot import FoundFile, Snapshot, scan
@@ -243,6 +242,8 @@ class Refresher:
         return indexed is None or self._storage.baselines.hash_of(found.relative) != indexed.hash
 
     def _account_for(self, found: FoundFile) -> None:
+        from memoranda.storage.external import account_for
+
         storage = self._storage
         with suppress(Conflict, VaultUnreadable):
             loaded = storage.reader.read(found.path)
@@ -251,6 +252,8 @@ class Refresher:
                 account_for(storage, found.address, found.relative, loaded, baseline)
 
     def _account_for_absence(self, baseline: Baseline) -> None:
+        from memoranda.storage.external import account_for_absence
+
         storage = self._storage
         path = storage.vault.absolute(baseline.path)
         if storage.reader.stamp(path) is None:

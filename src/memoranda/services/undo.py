@@ -113,14 +113,12 @@ def _undo_file(
         # One item may have changed twice; what was only taken out comes back in its old order.
         mine.reverse()
     changes = [ItemChange(c.path, c.after, c.before) for c in mine]
-    told = list(dict.fromkeys(_told(address, change) for change in changes if change != _outside(file)))
     if part is None and opened.hash == file.after and _undo_bytes(opened, file, changes):
-        return told or [f"restored the text of {file.path} outside its items"]
+        told = [_told(address, change) for change in changes if change != _outside(file)]
+        return list(dict.fromkeys(told)) or [f"restored the text of {file.path} outside its items"]
     if _outside(file) in changes:
         raise CannotUndo(f"{file.path} has changed since; undo the newer change first")
-    for change in changes:
-        _undo_item(opened, change)
-    return told
+    return list(dict.fromkeys(_told(address, change, _undo_item(opened, change)) for change in changes))
 
 
 def _outside(file: FileChange) -> ItemChange:
@@ -128,12 +126,13 @@ def _outside(file: FileChange) -> ItemChange:
     return ItemChange(file.path, None, None)
 
 
-def _told(address: Address, change: ItemChange) -> str:
-    """What the undoing did to one item, in words."""
+def _told(address: Address, change: ItemChange, name: str | None = None) -> str:
+    """What the undoing did to one item, in words; ``name`` is the one that it has now, if that is known."""
     if change.after is None:
         return f"removed {address.named(change.before.name if change.before else '')}"
     if change.before is None:
-        return f"brought back {address.named(change.after.name)}"
+        renamed = f" as {name}" if name is not None and name != change.after.name else ""
+        return f"brought back {address.named(change.after.name)}{renamed}"
     if change.before.name != change.after.name:
         return f"renamed {address.named(change.before.name)} back to {change.after.name}"
     return f"restored {address.named(change.after.name)}"
@@ -154,14 +153,16 @@ def _undo_bytes(opened: OpenCategory, file: FileChange, changes: list[ItemChange
     return True
 
 
-def _undo_item(opened: OpenCategory, change: ItemChange) -> None:
-    """One item as it was, whatever else has happened to the file. Raises CannotUndo where it has changed since."""
+def _undo_item(opened: OpenCategory, change: ItemChange) -> str | None:
+    """One item as it was, whatever else has happened to the file; returns its name now.
+
+    Raises:
+        CannotUndo: it has changed since.
+    """
     now, then = change.before, change.after
     try:
         if now is None:
-            if then is not None:
-                _bring_back(opened, then)
-            return
+            return None if then is None else _bring_back(opened, then)
         present = opened.get(now.name)
         if present is None or present.hash != content_hash(now.text):
             raise _changed_since(opened, now)
@@ -169,15 +170,16 @@ def _undo_item(opened: OpenCategory, change: ItemChange) -> None:
             if present.metadata != _metadata(now):
                 raise _changed_since(opened, now)
             opened.remove(now.name)
-            return
+            return None
         name = now.name
         metadata = _wound_back(opened, present.metadata, now, then)
         if name != then.name and not name.startswith("~"):
             name = opened.rename(name, then.name.removeprefix("^")).name
         if now.text != then.text:
-            opened.replace(name, then.text, metadata)
+            name = opened.replace(name, then.text, metadata).name
         elif metadata != present.metadata:
             opened.set_metadata(name, metadata)
+        return name
     except CannotUndo:
         raise
     except MemorandaError as error:
@@ -200,17 +202,17 @@ def _wound_back(opened: OpenCategory, present: Metadata, now: ItemState, then: I
     return present.with_values(**back)
 
 
-def _bring_back(opened: OpenCategory, then: ItemState) -> None:
+def _bring_back(opened: OpenCategory, then: ItemState) -> str:
     present = opened.get(then.name)
     if present is not None:
         if present.hash == content_hash(then.text):
-            return
+            return present.name
         raise CannotUndo(f"{opened.address.named(then.name)} is another item now; rename that one first")
     name = then.name
     if name.startswith("~"):
         # It had no name of its own; as a block of its own it would have the same one again.
         name = opened.editor.free_name(f"restored-{name[1:]}")
-    opened.add(name.removeprefix("^"), then.text, _metadata(then))
+    return opened.add(name.removeprefix("^"), then.text, _metadata(then)).name
 
 
 def _metadata(state: ItemState) -> Metadata:

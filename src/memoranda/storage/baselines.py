@@ -101,6 +101,14 @@ class Baselines:
             self._damaged(attempt)
         return None
 
+    def get_or_rebuild(self, path: str) -> Baseline | None:
+        """What is known of a file, also if it was lost just now. Needs the lock."""
+        found = self.get(path)
+        if found is None:
+            self.ensure()
+            found = self.get(path)
+        return found
+
     def _damaged(self, attempt: int) -> None:
         if attempt == 0:
             # Perhaps somebody is writing that very line.
@@ -168,7 +176,7 @@ class Baselines:
         if self._state is not None and self._state.mark == now:
             return
         missed = None if self._state is None else self._history.since(self._state.mark)
-        if missed is not None and all(self._apply(record, {}) for record in missed):
+        if missed is not None and not any(record.files for record in missed):
             self._save_state(now)
         else:
             self._rebuild(now)

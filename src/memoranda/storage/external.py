@@ -38,9 +38,7 @@ def account_for(
         VaultFull, VaultReadOnly.
     """
     if baseline is None:
-        # Perhaps it was only lost.
-        storage.baselines.ensure()
-        baseline = storage.baselines.get(relative)
+        baseline = storage.baselines.get_or_rebuild(relative)
     if is_being_written(loaded.path) or (baseline is not None and baseline.hash == loaded.hash):
         return
     sections = {s.key: s for s in loaded.category.sections}
@@ -74,7 +72,7 @@ def account_for(
 
 def account_for_absence(storage: Storage, address: Address, baseline: Baseline) -> None:
     """Journal that a file and all that it held is gone. Needs the lock."""
-    known = storage.baselines.get(baseline.path)
+    known = storage.baselines.get_or_rebuild(baseline.path)
     if known is None:
         # Another process was faster.
         return

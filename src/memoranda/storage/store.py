@@ -12,7 +12,6 @@ from memoranda.storage.categories import CategoryReader
 from memoranda.storage.history import History, Mark
 from memoranda.storage.journal import Journal
 from memoranda.storage.locks import VaultLock
-from memoranda.storage.recovery import recover
 from memoranda.storage.vault import VaultFolder
 
 __all__ = ["Storage"]
@@ -62,6 +61,8 @@ class Storage:
             if self.lock.depth == 1:
                 # Who holds the lock already may be in the middle of a change.
                 if (self.history.mark(), self.journal.size()) != self.settled:
+                    from memoranda.storage.recovery import recover
+
                     recover(self.vault, self.history, self.journal)
                     self.settle()
                 self.baselines.ensure()

@@ -212,13 +212,14 @@ class Transaction:
         """Journal what a person changed in these files before we do."""
         baselines = self._storage.baselines
         for opened in touched:
-            if baselines.hash_of(opened.relative) == opened.hash:
-                continue
-            baseline = baselines.get(opened.relative)
             if opened.loaded is None:
+                baseline = baselines.get_or_rebuild(opened.relative)
                 if baseline is not None:
                     account_for_absence(self._storage, opened.address, baseline)
                 continue
+            if baselines.hash_of(opened.relative) == opened.hash:
+                continue
+            baseline = baselines.get(opened.relative)
             if not wait_for_writer(opened.path, WRITER_PATIENCE):
                 raise ChangedUnderneath(f"{opened.relative} is open for writing elsewhere; nothing was written")
             account_for(self._storage, opened.address, opened.relative, opened.loaded, baseline)

@@ -119,3 +119,22 @@ def test_empty_batch(vault: Vault, root: Path) -> None:
     with vault.batch():
         pass
     assert tree_bytes(root) == before
+
+
+def test_files_that_do_not_stop_changing(vault: Vault, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from memoranda.storage.install import ChangedMeanwhile
+    from memoranda.storage.transaction import Transaction
+
+    def never(self: Transaction) -> None:
+        raise ChangedMeanwhile("c.md")
+
+    monkeypatch.setattr(Transaction, "commit", never)
+
+    def batch() -> None:
+        with vault.batch():
+            vault.remember("c:a", "one")
+
+    for call in (batch, lambda: vault.remember("c:a", "one")):
+        with pytest.raises(Conflict, match="did not stop changing"):
+            call()
+    assert memory_bytes(root) == {}

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from memoranda.bootstrap import Vault
-from observing import journal, memory_bytes, tree_bytes, write
+from observing import as_nobody, journal, memory_bytes, tree_bytes, write
 
 
 def kinds(vault: Vault) -> dict[tuple[str, int], str]:
@@ -129,3 +129,27 @@ def test_repair_of_nothing_changes_nothing(vault: Vault, root: Path) -> None:
     before = tree_bytes(root)
     assert [p.kind for p in vault.check(repair=True)] == ["dangling-link"]
     assert tree_bytes(root) == before
+
+
+def test_links_to_no_category_and_files_without_permission(vault: Vault, root: Path) -> None:
+    vault.remember("c:a", "[[nowhere]] and [[C]]")
+    vault.remember("user/lin/own:b", "[[own]] [[user/lin/own]] [[shared/c]] [[shared/own]]")
+    problems = [(p.path, p.message) for p in vault.check()]
+    assert problems == [
+        ("memory/c.md", "[[nowhere]] leads to no category"),
+        ("users/lin/memory/own.md", "[[shared/own]] leads to no category"),
+    ]
+    write(root, "memory/locked.md", "## a\n\ntext\n").chmod(0)
+    for folder in (root, *root.parents):
+        if str(folder).startswith("/tmp/"):
+            folder.chmod(0o755)
+    for path in root.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644 if path.name != "locked.md" else 0)
+
+    def look() -> None:
+        with Vault.open(root) as reader:
+            found = [(p.path, p.kind) for p in reader.check() if p.kind == "unreadable"]
+            assert set(found) == {("memory/locked.md", "unreadable")}
+            assert any("memory/locked.md" in note for note in reader.retrieve("nowhere").unavailable)
+
+    as_nobody(look)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,7 +8,7 @@ import pytest
 from fakes.clock import FakeClock
 from memoranda.bootstrap import Vault
 from memoranda.core.errors import CannotUndo, NotFound, UsageError
-from observing import in_child, journal, memory_bytes, places_of, tree_bytes, write
+from observing import crash_at, journal, memory_bytes, places_of, tree_bytes, write
 
 #: Stands in a name and in a text; long and short, in two scripts.
 CANARY = "canary-7731"
@@ -256,44 +256,15 @@ def test_one_thing_at_a_time(vault: Vault, root: Path) -> None:
     assert [line["action"] for line in journal(root)] == ["add"]
 
 
-CALLS = ("write", "fsync", "replace", "rename", "link", "unlink")
-
-
-def crash_at(step: int, work: object, calls: tuple[str, ...] = CALLS) -> bool:
-    """Do the work in a process that ends like a power cut at the n-th call that changes a file; whether it did."""
-
-    def doomed() -> None:
-        left = step
-
-        def counted(name: str) -> object:
-            real = getattr(os, name)
-
-            def call(*arguments: object, **options: object) -> object:
-                nonlocal left
-                left -= 1
-                if left < 0:
-                    os._exit(9)
-                return real(*arguments, **options)
-
-            return call
-
-        for name in calls:
-            setattr(os, name, counted(name))
-        work()  # type: ignore[operator]
-
-    code = in_child(doomed)
-    assert code in (0, 9)
-    return code == 9
-
-
 def test_crash_at_any_step_is_finished_by_the_next_opening(tmp_path: Path, clock: FakeClock) -> None:
     """Once it has begun, a forgetting ends, however often it is cut short."""
     step, crashed, begun = 0, True, False
+    with Vault.open(tmp_path / "original", clock=clock) as vault:
+        everything_about(vault, tmp_path / "original")
+        assert vault.get(f"birds:{CANARY}") is not None
     while crashed:
         root = tmp_path / f"vault-{step}"
-        with Vault.open(root, clock=clock) as vault:
-            everything_about(vault, root)
-            assert vault.get(f"birds:{CANARY}") is not None
+        shutil.copytree(tmp_path / "original", root)
         crashed = crash_at(step, lambda root=root: Vault.open(root, clock=clock).forget(f"birds:{CANARY}"))
         intended = (root / "forgetting.json").exists()
         if intended and step % 5 == 0:

@@ -143,3 +143,13 @@ def test_turns_by_when_they_were_said(vault: Vault) -> None:
     )
     found = vault.retrieve("tea", levels=["resource"], as_of="2026-02-01").hits
     assert [hit.text for hit in found] == ["early tea"]
+
+
+def test_history_that_cannot_be_read(vault: Vault, root: Path) -> None:
+    vault.remember("c:a", "early tea", ts="2026-01-01")
+    vault.remember("c:b", "late tea", ts="2026-06-01")
+    (root / "history").rename(root / "elsewhere")
+    (root / "history").write_text("a file")
+    found = vault.retrieve("tea", as_of="2026-03-01")
+    assert [h.address for h in found.hits] == ["c:a"]
+    assert any(note.startswith("history") for note in found.unavailable)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from fakes.clock import FakeClock
 from memoranda.bootstrap import Vault
 from memoranda.core.errors import CannotUndo, NotFound, UsageError
-from observing import journal, memory_bytes, tree_bytes, write
+from observing import crash_at, journal, memory_bytes, tree_bytes, write
 
 
 def test_newest_change_first(vault: Vault, root: Path) -> None:
@@ -248,3 +249,103 @@ def test_undo_by_another_process_and_over_months(root: Path, clock: FakeClock) -
     with Vault.open(root, clock=clock) as vault:
         # The clock went back; the order of what happened did not.
         assert vault.undo().notes == ("removed c:b",)
+
+
+def test_crash_while_an_import_is_taken_back(tmp_path: Path, clock: FakeClock) -> None:
+    original = tmp_path / "original"
+    with Vault.open(original, clock=clock) as vault:
+        vault.import_turns([{"conversation": "talk", "turn": 1, "text": "first"}])
+        vault.import_turns([{"conversation": "talk", "turn": 2, "text": "second"}])
+        change = vault.log()[-1].id
+    step, crashed = 0, True
+    while crashed:
+        root = tmp_path / f"vault-{step}"
+        shutil.copytree(original, root)
+        crashed = crash_at(step, lambda root=root: Vault.open(root, clock=clock).undo(change))
+        with Vault.open(root, clock=clock) as vault:
+            if "restore" not in {e.action for e in vault.log()}:
+                vault.undo(change)
+            assert [t.turn for t in vault.turns("talk")] == ["1"], step
+            assert [e.action for e in vault.log()] == ["import", "import", "restore"]
+            assert vault.import_turns([{"conversation": "talk", "turn": 2, "text": "second"}]).added == 1
+        step += 1
+    assert step > 5
+
+
+def test_rename_is_taken_back_although_the_file_has_changed(vault: Vault, root: Path) -> None:
+    write(root, "memory/list.md", "- milk ^m\n- bread\n")
+    write(root, "memory/links.md", "## x\n\n[[c:a]] [[list:m]]\n")
+    vault.remember("c:a", "one [[c:a]]")
+    first = vault.rename("c:a", "b")
+    second = vault.rename("list:m", "n")
+    bread = vault.items("list")[1]
+    third = vault.rename(str(bread.address), "loaf")
+    for address in ("c:later", "list:later", "links:later"):
+        vault.remember(address, "added later")
+    assert "[[c:b]] [[list:n]]" in (root / "memory/links.md").read_text()
+    with pytest.raises(CannotUndo, match="links:x has changed since"):
+        vault.undo(first.journal_id)
+    vault.undo(second.journal_id)
+    vault.undo(first.journal_id)
+    assert "[[c:a]] [[list:m]]" in (root / "memory/links.md").read_text()
+    assert [i.name for i in vault.items("c")] == ["a", "later"]
+    assert [i.name for i in vault.items("list")] == ["^m", "^loaf", "^later"]
+    # A name by hash cannot be given; that is said, and nothing is written.
+    before = memory_bytes(root)
+    with pytest.raises(CannotUndo, match="cannot be taken back"):
+        vault.undo(third.journal_id)
+    assert memory_bytes(root) == before
+
+
+def test_item_without_a_name_is_taken_back_although_the_file_has_changed(vault: Vault, root: Path) -> None:
+    write(root, "memory/list.md", "- milk\n- bread\n")
+    milk, bread = vault.items("list")
+    revised = vault.revise(str(milk.address), "oat milk")
+    vault.remember("list:eggs", "a dozen eggs")
+    vault.undo(revised.journal_id)
+    assert [i.text for i in vault.items("list")] == ["milk", "bread", "a dozen eggs"]
+    text = (root / "memory/list.md").read_text()
+    write(root, "memory/list.md", text.replace("- bread\n", ""))
+    vault.items()
+    (note,) = vault.undo().notes
+    restored = vault.get(f"list:{note.rpartition(' as ')[2]}")
+    assert note.startswith(f"brought back {bread.address} as ")
+    assert restored is not None
+    assert restored.text == "bread"
+
+
+def test_text_outside_items_is_in_the_way_of_nothing_but_itself(vault: Vault, root: Path) -> None:
+    vault.remember("people:lin", "A friend.")
+    write(root, "memory/notes.md", "Mind [[people:lin]].\n\n## one\n\ntext\n")
+    written = vault.rename("people:lin", "ada")
+    vault.revise("notes:one", "changed")
+    before = memory_bytes(root)
+    with pytest.raises(CannotUndo, match=r"memory/notes.md has changed since"):
+        vault.undo(written.journal_id)
+    assert memory_bytes(root) == before
+    vault.undo()
+    vault.undo()
+    assert "[[people:lin]]" in (root / "memory/notes.md").read_text()
+
+
+def test_a_persons_words_around_items_are_no_change_to_take_back(vault: Vault, root: Path) -> None:
+    vault.remember("c:a", "one")
+    write(root, "memory/c.md", "My words.\n\n" + (root / "memory/c.md").read_text())
+    entry = vault.log()[-1]
+    assert entry.detail["kind"] == "text outside items"
+    with pytest.raises(CannotUndo, match="holds nothing"):
+        vault.undo(entry.id)
+    assert vault.undo().notes == ("removed c:a",)
+    assert (root / "memory/c.md").read_text().startswith("My words.")
+
+
+def test_brought_back_twice_is_once(vault: Vault, root: Path) -> None:
+    vault.remember("c:a", "one")
+    text = (root / "memory/c.md").read_text()
+    write(root, "memory/c.md", "# c\n")
+    vault.items()
+    removed = vault.log()[-1].id
+    write(root, "memory/c.md", text)
+    vault.items()
+    assert vault.undo(removed).status == "restored"
+    assert [i.text for i in vault.items("c")] == ["one"]
