@@ -62,12 +62,10 @@ def write_baseline(file: str, baseline: Baseline) -> None:
     replace_unsynced(file, _line({"path": baseline.path, "items": baseline.items}, baseline.hash))
 
 
-def append_delta(file: str, delta: Mapping[str, tuple[str, str] | None], file_hash: str, limit: int) -> bool:
-    """Add a line for a change, unless the file has more than ``limit`` bytes. Raises OSError."""
+def append_delta(file: str, delta: Mapping[str, tuple[str, str] | None], file_hash: str) -> bool:
+    """Add a line for a change; False if it is not all there. Raises OSError."""
     descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
     try:
-        if os.fstat(descriptor).st_size > limit:
-            return False
         line = _line({"items": dict(delta)}, file_hash)
         return os.write(descriptor, line) == len(line)
     finally:

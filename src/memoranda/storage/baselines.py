@@ -6,6 +6,7 @@ of whichever process, and made again from all of it when it is lost or damaged.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -31,7 +32,7 @@ from memoranda.storage.vault import VaultFolder
 
 __all__ = ["Baseline", "Baselines"]
 
-_VERSION = 3
+_VERSION = 4
 _ENDING = ".seen"
 _STATE = "state"
 #: From this size on, and this much for each item, a file of changes is written whole again.
@@ -41,15 +42,16 @@ _BYTES_AN_ITEM = 256
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """How far the history is accounted for, and which files say so: their number, and their names summed up."""
+    """How far the history is accounted for, and which files say so: their number, names and sizes, summed up."""
 
     mark: Mark
     count: int = 0
-    names: int = 0
+    total: int = 0
 
-    def with_name(self, name: str, step: int) -> _State:
-        """One file more or less; summing up by exclusive or takes it out as it put it in."""
-        return _State(self.mark, self.count + step, self.names ^ _number(name))
+    def with_file(self, name: str, before: int | None, after: int | None) -> _State:
+        """A file of one size became one of another, or none; exclusive or takes out what it put in."""
+        count = self.count + (after is not None) - (before is not None)
+        return _State(self.mark, count, self.total ^ _number(name, before) ^ _number(name, after))
 
 
 class Baselines:
@@ -89,22 +91,18 @@ class Baselines:
         if self._memory is not None:
             return self._memory.get(path)
         for attempt in range(2):
-            try:
-                found = read_baseline(self._file(path))
-                if found.path == path:
+            with suppress(*DAMAGE):
+                found = read_baseline(self._file(path)) if os.path.exists(self._file(path)) else None
+                if (found is None or found.path == path) and self._is_complete():
                     return found
-            except FileNotFoundError:
-                if self._is_complete():
-                    return None
-            except DAMAGE:
-                pass
             self._damaged(attempt)
         return None
 
     def get_or_rebuild(self, path: str) -> Baseline | None:
         """What is known of a file, also if it was lost just now. Needs the lock."""
+        self.ensure()
         found = self.get(path)
-        if found is None:
+        if found is None and self._state is None:
             self.ensure()
             found = self.get(path)
         return found
@@ -153,7 +151,8 @@ class Baselines:
         there = {self._name(path) for path in known}
         for attempt in range(2):
             try:
-                gone = [read_baseline(os.path.join(self._folder, name)) for name in self._names() if name not in there]
+                names = sorted(self._sizes().keys() - there)
+                gone = [read_baseline(os.path.join(self._folder, name)) for name in names]
                 if self._is_complete():
                     return gone
             except DAMAGE:
@@ -195,9 +194,13 @@ class Baselines:
         after = file_hash_after(file)
         limit = _WHOLE_BYTES + _BYTES_AN_ITEM * items
         with suppress(OSError):
-            as_found = file.before is not None and self.hash_of(file.path) == file.before
-            if as_found and append_delta(self._file(file.path), delta, after, limit):
-                return True
+            name = self._name(file.path)
+            target = os.path.join(self._folder, name)
+            if file.before is not None and self.hash_of(file.path) == file.before:
+                before = os.path.getsize(target)
+                if before <= limit and append_delta(target, delta, after):
+                    self._note(name, before, os.path.getsize(target))
+                    return True
         known = self.get(file.path)
         if known is None and file.before is not None:
             # It should be there: what the change did not touch can only come from the history.
@@ -209,24 +212,29 @@ class Baselines:
         target = os.path.join(self._folder, name)
         try:
             self._make_folder()
-            fresh = not os.path.exists(target)
+            before = os.path.getsize(target) if os.path.exists(target) else None
             write_baseline(target, baseline)
+            self._note(name, before, os.path.getsize(target))
         except (OSError, MemorandaError):
             return False
-        if fresh and self._state is not None:
-            self._state = self._state.with_name(name, 1)
         return True
 
     def _remove(self, path: str) -> bool:
+        name = self._name(path)
+        target = os.path.join(self._folder, name)
         try:
-            os.unlink(self._file(path))
+            before = os.path.getsize(target)
+            os.unlink(target)
         except FileNotFoundError:
             return True
         except OSError:
             return False
-        if self._state is not None:
-            self._state = self._state.with_name(self._name(path), -1)
+        self._note(name, before, None)
         return True
+
+    def _note(self, name: str, before: int | None, after: int | None) -> None:
+        if self._state is not None:
+            self._state = self._state.with_file(name, before, after)
 
     def _rebuild(self, now: Mark) -> None:
         """Replay the whole history."""
@@ -250,21 +258,21 @@ class Baselines:
         return known
 
     def _is_complete(self) -> bool:
-        """Whether the files are those that the state counts; True where there is no state to tell."""
+        """Whether the files are those that the state counts; without a state there may be none."""
         if not self._verified:
             state = self._load_state()
-            names = self._names()
-            summed = 0
-            for name in names:
-                summed ^= _number(name)
-            self._verified = state is None or (len(names), summed) == (state.count, state.names)
+            count = total = 0
+            for name, size in self._sizes().items():
+                count, total = count + 1, total ^ _number(name, size)
+            self._verified = (count, total) == ((0, 0) if state is None else (state.count, state.total))
         return self._verified
 
-    def _names(self) -> list[str]:
+    def _sizes(self) -> dict[str, int]:
         try:
-            return sorted(name for name in os.listdir(self._folder) if name.endswith(_ENDING))
+            with os.scandir(self._folder) as listing:
+                return {entry.name: entry.stat().st_size for entry in listing if entry.name.endswith(_ENDING)}
         except FileNotFoundError:
-            return []
+            return {}
 
     def _load_state(self) -> _State | None:
         try:
@@ -274,7 +282,7 @@ class Baselines:
             if checksum(body) != check or (row["version"], row["vault"]) != (_VERSION, self._vault.id):
                 return None
             name, size, inode = row["mark"]
-            return _State((str(name), int(size), int(inode)), int(row["count"]), int(row["names"]))
+            return _State((str(name), int(size), int(inode)), int(row["count"]), int(row["total"]))
         except DAMAGE:
             return None
 
@@ -282,9 +290,9 @@ class Baselines:
         if self._state is None:
             return False
         if mark is not None:
-            self._state = _State(mark, self._state.count, self._state.names)
+            self._state = _State(mark, self._state.count, self._state.total)
         row = {"version": _VERSION, "vault": self._vault.id, "mark": self._state.mark}
-        row |= {"count": self._state.count, "names": self._state.names}
+        row |= {"count": self._state.count, "total": self._state.total}
         body = json.dumps(row, separators=(",", ":")).encode("ascii")
         try:
             self._make_folder()
@@ -313,14 +321,10 @@ class Baselines:
 
     @staticmethod
     def _name(path: str) -> str:
-        import hashlib
-
         return hashlib.sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:24] + _ENDING
 
 
-def _number(name: str) -> int:
-    try:
-        return int(name[:16], 16)
-    except ValueError:
-        # Not one of ours: the sum will not come out, and all of them are made again.
-        return 1
+def _number(name: str, size: int | None) -> int:
+    if size is None:
+        return 0
+    return int.from_bytes(hashlib.sha256(f"{name} {size}".encode("utf-8", "surrogatepass")).digest()[:8])

@@ -18,9 +18,11 @@ from memoranda.core.errors import MemorandaError, VaultError, VaultFull, VaultRe
 
 __all__ = [
     "TEMPORARY_PREFIX",
+    "Hold",
     "Stamp",
     "create_only",
     "exchange",
+    "held_back",
     "is_being_written",
     "make_folder",
     "read_bytes",
@@ -101,7 +103,12 @@ def stamp_of(path: str) -> Stamp | None:
 
 def read_bytes(path: str) -> bytes:
     """The whole file. Raises OSError; a pipe or device is refused rather than waited for."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    flags = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+    try:
+        descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    except BlockingIOError:
+        # Held back for the microseconds of an exchange (see :func:`held_back`).
+        descriptor = os.open(path, flags)
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
@@ -160,6 +167,70 @@ def is_being_written(path: str) -> bool:
     finally:
         os.close(descriptor)
     return False
+
+
+class Hold:
+    """A file that nobody else can open for now; see :func:`held_back`. Without a descriptor it holds nothing."""
+
+    def __init__(self, descriptor: int = -1) -> None:
+        self._descriptor = descriptor
+
+    def is_at(self, path: str) -> bool:
+        """Whether the file held is the one at ``path``."""
+        try:
+            return self._descriptor >= 0 and os.path.samestat(os.fstat(self._descriptor), os.stat(path))
+        except OSError:
+            return False
+
+    def let_go(self, content: bytes | None = None) -> None:
+        """Let others open it; with ``content``, as what those who wait are to read of it."""
+        if self._descriptor < 0:
+            return
+        descriptor, self._descriptor = self._descriptor, -1
+        try:
+            if content is not None:
+                os.ftruncate(descriptor, 0)
+                os.lseek(descriptor, 0, os.SEEK_SET)
+                write_all(descriptor, content)
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def held_back(path: str) -> Iterator[Hold]:
+    """Make whoever opens a file wait until this block ends, or it is let go.
+
+    A file that was put in place but may have to be taken away again is so seen by
+    nobody. It is a write lease, which only Linux has, and only for one's own files
+    on local file systems; elsewhere nobody waits. Whoever holds it must not open
+    the file. The kernel frees it when its holder dies.
+    """
+    hold = Hold(_leased(path))
+    try:
+        yield hold
+    finally:
+        hold.let_go()
+
+
+def _leased(path: str) -> int:
+    """A descriptor of the file with a write lease on it; -1 where there is none to be had."""
+    if not sys.platform.startswith("linux"):  # pragma: no cover - only other systems
+        return -1
+    import fcntl
+    import signal
+
+    try:
+        descriptor = os.open(path, os.O_RDWR)
+    except OSError:
+        return -1
+    try:
+        # The kernel tells the holder that somebody waits, by SIGIO, which would end the process.
+        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+    except OSError:
+        os.close(descriptor)
+        return -1
+    return descriptor
 
 
 def wait_for_writer(path: str, seconds: float) -> bool:

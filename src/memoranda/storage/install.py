@@ -2,7 +2,7 @@
 
 A person's editor takes no lock. The new content is exchanged with the file in
 one step, and what came out is compared with what was read: a save that slipped
-in between is put back at once and merged. A file that an editor has open for
+in between is put back at once and merged; until then nobody can open the new one. A file that an editor has open for
 writing at that moment (it saves in place) is given back too, and waited for.
 Where the system has no exchange (macOS, Windows, some network folders) the file
 is compared right before it is replaced; a save within those microseconds is
@@ -18,11 +18,12 @@ from dataclasses import dataclass
 
 from memoranda.core.edits import common_start
 from memoranda.core.errors import ChangedUnderneath
-from memoranda.core.merge import merge
 from memoranda.storage.files import (
     TEMPORARY_PREFIX,
+    Hold,
     create_only,
     exchange,
+    held_back,
     is_being_written,
     make_folder,
     read_bytes,
@@ -46,6 +47,7 @@ __all__ = [
 
 #: Seconds for which a file that somebody keeps saving is tried.
 _PATIENCE = 10.0
+_MOST_EXCHANGES = 100
 #: Seconds for which an editor that saves in place is waited for.
 WRITER_PATIENCE = 2.0
 #: After so many attempts the content is synced once it is in place instead of before:
@@ -215,17 +217,20 @@ class _Swap:
                     kept.callback(_remove_quietly, self._keep())
                 self._rewrite()
                 continue
-            if not self._exchange():
-                os.replace(self._temporary, self._path)
-                self._replaced = True
-                self._settle()
-                return Placed(self._path, self._ours, self._expected)
-            self._precious = True
-            if read_bytes(self._temporary) == self._expected and not is_being_written(self._temporary):
-                self._settle()
-                self._precious = False
-                return Placed(self._path, self._ours, self._expected, self._temporary)
-            self._put_back(until)
+            with held_back(self._temporary) as hold:
+                if not self._exchange():
+                    os.replace(self._temporary, self._path)
+                    self._replaced = True
+                    self._settle()
+                    return Placed(self._path, self._ours, self._expected)
+                self._precious = True
+                as_expected = read_bytes(self._temporary) == self._expected
+                if not as_expected or is_being_written(self._temporary):
+                    self._put_back(until, hold)
+                    continue
+            self._settle()
+            self._precious = False
+            return Placed(self._path, self._ours, self._expected, self._temporary)
         raise ChangedUnderneath(f"{self._path} does not stop changing; nothing was written")
 
     def _present(self) -> bytes:
@@ -244,7 +249,7 @@ class _Swap:
                 raise ChangedMeanwhile(self._path) from None
             raise
 
-    def _put_back(self, until: float) -> None:
+    def _put_back(self, until: float, hold: Hold) -> None:
         """A save came within the microseconds since the last look, or goes on: it is put back at once.
 
         So nobody reads a file without it and saves that; then it is merged like any other.
@@ -253,6 +258,13 @@ class _Swap:
         newest = read_bytes(self._temporary)
         while time.monotonic() < until:
             self._exchange()
+            if hold.is_at(self._temporary):
+                # Who waits to open ours has it already, by whatever name: what they read is what is in place.
+                hold.let_go(newest)
+                self._precious = False
+                self._rewrite()
+                return
+            hold.let_go()
             displaced = read_bytes(self._temporary)
             if displaced == there:
                 break
@@ -283,6 +295,8 @@ class _Swap:
         """Both changes together. Raises ChangedUnderneath."""
         # Most of a large file is alike in all three: only the lines behind that are merged.
         same = base.rfind(b"\n", 0, min(common_start(base, ours), common_start(base, theirs))) + 1
+        from memoranda.core.merge import merge
+
         with suppress(UnicodeDecodeError):
             found = merge(*(text[same:].decode("utf-8") for text in (base, ours, theirs)))
             if not found.conflict:

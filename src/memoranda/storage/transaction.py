@@ -219,7 +219,7 @@ class Transaction:
                 continue
             if baselines.hash_of(opened.relative) == opened.hash:
                 continue
-            baseline = baselines.get(opened.relative)
+            baseline = baselines.get_or_rebuild(opened.relative)
             if not wait_for_writer(opened.path, WRITER_PATIENCE):
                 raise ChangedUnderneath(f"{opened.relative} is open for writing elsewhere; nothing was written")
             account_for(self._storage, opened.address, opened.relative, opened.loaded, baseline)
@@ -248,7 +248,7 @@ class Transaction:
             edits = _difference(old, text)
         change = FileChange(opened.relative, opened.hash, bytes_hash(data), edits)
         if not opened.tells_all(category):
-            known = self._storage.baselines.get(opened.relative)
+            known = self._storage.baselines.get_or_rebuild(opened.relative)
             delta = delta_of(ChangeRecord("", "", "", items=tuple(opened.changes)), change)
             told = items_after({} if known is None else known.items, delta)
             change = replace(change, corrections=corrections(told, items_of(category.sections)))

@@ -6,6 +6,7 @@ import ctypes
 import errno
 import os
 import stat
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -358,3 +359,56 @@ def test_a_stamp_follows_links(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"abc")
     (tmp_path / "l").symlink_to(tmp_path / "x")
     assert stamp_of(str(tmp_path / "l")) == stamp_of(str(tmp_path / "x")) == Stamp.of(os.stat(tmp_path / "x"))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux has leases")
+class TestHeldBack:
+    """Nobody sees a file that may have to be taken away again."""
+
+    def test_who_opens_it_waits_until_it_is_let_go(self, tmp_path: Path) -> None:
+        path = tmp_path / "new.md"
+        path.write_bytes(b"new")
+        seen: list[bytes] = []
+        reader = threading.Thread(target=lambda: seen.append(path.read_bytes()))
+        with files.held_back(str(path)) as hold:
+            reader.start()
+            reader.join(0.2)
+            assert seen == []
+            hold.let_go()
+            reader.join(10)
+            assert seen == [b"new"]
+
+    def test_who_waited_reads_what_it_is_let_go_with(self, tmp_path: Path) -> None:
+        path, aside = tmp_path / "likes.md", tmp_path / "new.md"
+        path.write_bytes(b"theirs")
+        aside.write_bytes(b"ours, and longer")
+        seen: list[bytes] = []
+        reader = threading.Thread(target=lambda: seen.append(path.read_bytes()))
+        with files.held_back(str(aside)) as hold:
+            exchange(str(aside), str(path))
+            assert hold.is_at(str(path))
+            reader.start()
+            reader.join(0.2)
+            exchange(str(aside), str(path))
+            assert hold.is_at(str(aside))
+            hold.let_go(b"theirs")
+            assert not hold.is_at(str(aside))
+        reader.join(10)
+        assert seen == [b"theirs"]
+
+    def test_our_own_reader_waits_too_and_is_not_refused(self, tmp_path: Path) -> None:
+        path = tmp_path / "new.md"
+        path.write_bytes(b"new")
+        seen: list[bytes] = []
+        reader = threading.Thread(target=lambda: seen.append(files.read_bytes(str(path))))
+        with files.held_back(str(path)):
+            reader.start()
+            reader.join(0.2)
+            assert seen == []
+        reader.join(10)
+        assert seen == [b"new"]
+
+    def test_where_there_is_nothing_to_hold_nobody_waits(self, tmp_path: Path) -> None:
+        with files.held_back(str(tmp_path / "absent")) as hold:
+            assert not hold.is_at(str(tmp_path / "absent"))
+            hold.let_go(b"nothing")
