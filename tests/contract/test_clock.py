@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from fakes.clock import FakeClock
 
+from fakes.clock import FakeClock
 from memoranda.core.ports import Clock
 from memoranda.storage.clock import SystemClock
 

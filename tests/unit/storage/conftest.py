@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from fakes.clock import FakeClock
 
+from fakes.clock import FakeClock
 from memoranda.storage.store import Storage
 from memoranda.storage.vault import VaultFolder
 

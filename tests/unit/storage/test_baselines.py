@@ -10,13 +10,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from fakes.accounts import as_nobody, needs_root
 from fakes.clock import FakeClock
 from fakes.disk import FaultyDisk, full
 from fakes.editor import account, add, known_as, save, tree
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-
 from memoranda.core.addresses import parse_address
 from memoranda.core.errors import MemorandaError
 from memoranda.core.items import parse

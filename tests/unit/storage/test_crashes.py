@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from fakes.clock import FakeClock
 from fakes.disk import FaultyDisk, full, stops_at
 from fakes.editor import account, known_as, look, save, tree
-
 from memoranda.core.addresses import parse_address
 from memoranda.core.errors import MemorandaError, VaultError
 from memoranda.core.items import parse

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fakes.editor import account, add, known_as, save
 
+from fakes.editor import account, add, known_as, save
 from memoranda.core.addresses import parse_address
 from memoranda.core.errors import VaultFull
 from memoranda.core.model import JournalEntry

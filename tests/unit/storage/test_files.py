@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fakes.disk import FaultyDisk
 
+from fakes.disk import FaultyDisk
 from memoranda.core.errors import VaultBusy, VaultError, VaultFull, VaultReadOnly, VaultUnreadable
 from memoranda.storage import files
 from memoranda.storage.files import (

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes.disk import FaultyDisk
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fakes.disk import FaultyDisk
 from memoranda.storage import jsonlines
 from memoranda.storage.jsonlines import JsonLines, Record, encode_line
 

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from fakes.accounts import as_nobody, needs_root
 from fakes.clock import FakeClock
 from fakes.disk import FaultyDisk, stops_at
 from fakes.editor import account, look, save, tree
-from hypothesis import given
-from hypothesis import strategies as st
-
 from memoranda.core.addresses import parse_address
 from memoranda.core.errors import VaultError, VaultFull, VaultUnreadable
 from memoranda.storage import recovery

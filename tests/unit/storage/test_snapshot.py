@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from fakes.accounts import as_nobody, needs_root
 from fakes.editor import save
-
 from memoranda.core.errors import VaultUnreadable
 from memoranda.storage.snapshot import Snapshot, scan
 from memoranda.storage.store import Storage

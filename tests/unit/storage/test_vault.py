@@ -8,8 +8,8 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from fakes.accounts import as_nobody, needs_root
 
+from fakes.accounts import as_nobody, needs_root
 from memoranda.core.addresses import SHARED, Address, Scope, parse_address
 from memoranda.core.errors import (
     BadName,
