@@ -30,7 +30,7 @@ class FaultyDisk:
 
     def __init__(self, fault: Callable[[int, str], int | None] = lambda number, call: None, *, sync: bool = False):
         self.calls: list[str] = []
-        self._fault = fault
+        self.fault = fault
         self._sync = sync
         self._paused = False
 
@@ -63,7 +63,7 @@ class FaultyDisk:
             if self._paused or (name == "open" and not arguments[1] & os.O_CREAT):
                 return call(*arguments, **named)
             self.calls.append(name)
-            part = self._fault(len(self.calls), name)
+            part = self.fault(len(self.calls), name)
             if part is not None and name == "write":
                 call(arguments[0], bytes(arguments[1])[:part])
                 os._exit(STOPPED)

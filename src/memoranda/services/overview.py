@@ -14,7 +14,6 @@ from memoranda.core.items import Category
 from memoranda.core.model import JournalEntry
 from memoranda.core.names import name_key
 from memoranda.storage.files import read_bytes
-from memoranda.storage.install import ChangedMeanwhile, install
 from memoranda.storage.snapshot import scan
 from memoranda.storage.store import Storage
 
@@ -140,6 +139,8 @@ def _refresh(storage: Storage, changed: Iterable[Address] | None) -> bool:
     encoded = result.encode("utf-8", "surrogatepass")
     if encoded == data:
         return True
+    from memoranda.storage.install import ChangedMeanwhile, install
+
     try:
         install(os.path.realpath(path), encoded, data)
     except (OSError, MemorandaError, ChangedMeanwhile):

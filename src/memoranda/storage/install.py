@@ -2,8 +2,9 @@
 
 A person's editor takes no lock. The new content is exchanged with the file in
 one step, and what came out is compared with what was read: a save that slipped
-in between is put back at once and merged; until then nobody can open the new one. A file that an editor has open for
-writing at that moment (it saves in place) is given back too, and waited for.
+in between is put back at once and merged; until then nobody can open the new one.
+A file that an editor has open for writing at that moment (it saves in place) is
+given back too, and waited for.
 Where the system has no exchange (macOS, Windows, some network folders) the file
 is compared right before it is replaced; a save within those microseconds is
 lost there.
@@ -226,7 +227,7 @@ class _Swap:
                 self._precious = True
                 as_expected = read_bytes(self._temporary) == self._expected
                 if not as_expected or is_being_written(self._temporary):
-                    self._put_back(until, hold)
+                    self._put_back(hold)
                     continue
             self._settle()
             self._precious = False
@@ -249,14 +250,14 @@ class _Swap:
                 raise ChangedMeanwhile(self._path) from None
             raise
 
-    def _put_back(self, until: float, hold: Hold) -> None:
+    def _put_back(self, hold: Hold) -> None:
         """A save came within the microseconds since the last look, or goes on: it is put back at once.
 
         So nobody reads a file without it and saves that; then it is merged like any other.
         """
         there = self._ours
         newest = read_bytes(self._temporary)
-        while time.monotonic() < until:
+        for _ in range(_MOST_EXCHANGES):
             self._exchange()
             if hold.is_at(self._temporary):
                 # Who waits to open ours has it already, by whatever name: what they read is what is in place.

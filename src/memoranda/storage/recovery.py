@@ -7,6 +7,7 @@ files is given up (nobody was told that it happened); any other is finished.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from contextlib import suppress
@@ -35,6 +36,8 @@ from memoranda.storage.vault import VaultFolder
 __all__ = ["apply_edits", "is_placed", "recover", "reversed_edits"]
 
 _ATTEMPTS = 20
+#: What reading says where there is no file, or a folder or pipe in its place.
+_NO_FILE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EINVAL})
 
 
 def recover(vault: VaultFolder, history: History, journal: Journal) -> None:
@@ -92,7 +95,7 @@ def _restore_blanked(vault: VaultFolder, file: FileChange) -> None:
 def _temporaries(folder: str) -> list[str]:
     try:
         names = os.listdir(folder)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
     mine = (name for name in names if name.startswith(TEMPORARY_PREFIX) and name.endswith(".tmp"))
     return [path for path in (os.path.join(folder, name) for name in sorted(mine)) if _is_file(path)]
@@ -137,8 +140,10 @@ def _content(vault: VaultFolder, file: FileChange) -> bytes | None:
     with reading(file.path):
         try:
             return read_bytes(vault.absolute(file.path))
-        except FileNotFoundError:
-            return None
+        except OSError as error:
+            if error.errno in _NO_FILE:
+                return None
+            raise
 
 
 def is_placed(vault: VaultFolder, record: ChangeRecord, file: FileChange) -> bool:
@@ -170,7 +175,7 @@ def _finish(vault: VaultFolder, record: ChangeRecord, file: FileChange) -> None:
     path = os.path.realpath(vault.absolute(file.path))
     for _ in range(_ATTEMPTS):
         data = _content(vault, file)
-        with suppress(ChangedMeanwhile, ChangedUnderneath), writing(path):
+        with writing(path), suppress(ChangedMeanwhile, ChangedUnderneath, NotADirectoryError, IsADirectoryError):
             if file.after is None:
                 if data is not None and bytes_hash(data) == file.before:
                     uninstall(path, data)

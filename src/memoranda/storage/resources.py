@@ -171,11 +171,14 @@ def _file_name(conversation: str) -> str:
         return "".join(f"%{byte:02X}" for byte in found.group().encode("utf-8", "surrogatepass"))
 
     safe = _UNSAFE.sub(encoded, conversation)
-    safe = safe.strip()
-    if is_category(safe) is None:
-        safe = f"%{safe.encode('utf-8')[:1].hex().upper()}{safe[1:]}" if safe.startswith(".") else f"{safe}%"
-    if is_category(safe.rstrip("%") or "x") is None or len(safe.encode("utf-8")) > 180:
-        safe = f"{safe[:40].strip(' .')}%{content_hash(conversation)}"
+    safe = safe.strip() or "%"
+    if safe.startswith(".") or is_category(safe[:40].rstrip(" .") or "%") is None:
+        # A hidden file, or the name of a Windows device.
+        safe = f"%{safe[0].encode('utf-8').hex().upper()}{safe[1:]}"
+    if safe.endswith("."):
+        safe += "%"
+    if len(safe.encode("utf-8")) > 180:
+        safe = f"{safe[:40].rstrip(' .')}%{content_hash(conversation)}"
     return f"{check_identifier(safe, 'a conversation')}.jsonl"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from memoranda.core.ports import Clock
 from memoranda.storage.baselines import Baselines
 from memoranda.storage.categories import CategoryReader
+from memoranda.storage.files import TEMPORARY_PREFIX
 from memoranda.storage.history import History, Mark
 from memoranda.storage.journal import Journal
 from memoranda.storage.locks import VaultLock
@@ -61,15 +63,34 @@ class Storage:
             if self.lock.depth == 1:
                 # Who holds the lock already may be in the middle of a change.
                 if (self.history.mark(), self.journal.size()) != self.settled:
-                    from memoranda.storage.recovery import recover
+                    if self._has_unfinished():
+                        from memoranda.storage.recovery import recover
 
-                    recover(self.vault, self.history, self.journal)
+                        recover(self.vault, self.history, self.journal)
                     self.settle()
                 self.baselines.ensure()
             yield
         finally:
             self.lock.release()
 
+    def _has_unfinished(self) -> bool:
+        """Whether the newest record has journal lines missing or temporaries left: a look that costs two lines."""
+        record = self.history.last()
+        if record is None or record.state:
+            return False
+        announced = {line.get("id") for line in record.journal}
+        if not announced <= self.journal.lines_of(record.id):
+            return True
+        folders = {os.path.dirname(os.path.realpath(self.vault.absolute(file.path))) for file in record.files}
+        return any(_holds_temporaries(folder) for folder in folders)
+
     def settle(self) -> None:
         """Note that all that is on disk is complete."""
         self.settled = (self.history.mark(), self.journal.size())
+
+
+def _holds_temporaries(folder: str) -> bool:
+    try:
+        return any(name.startswith(TEMPORARY_PREFIX) for name in os.listdir(folder))
+    except OSError:
+        return False

@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -87,10 +88,8 @@ class Person:
         elif kind == "reopen":
             self.storage = self.opened()
         else:
-            try:
+            with suppress(MemorandaError):
                 run(self.storage, kind, lambda transaction: self.plan(transaction, kind, category, number))
-            except MemorandaError:
-                pass
 
     @staticmethod
     def plan(transaction: Transaction, kind: str, category: str, number: int) -> None:
@@ -113,7 +112,9 @@ steps = st.tuples(
     st.sampled_from(FILES),
     st.integers(0, 30),
 )
-damages = st.sampled_from(["none", "none", "delete-one", "flip", "cut", "delete-all", "delete-state", "old-state", "junk"])
+damages = st.sampled_from(
+    ["none", "none", "delete-one", "flip", "cut", "delete-all", "delete-state", "old-state", "junk"]
+)
 
 
 def damage(root: Path, kind: str, seed: int) -> None:
@@ -383,3 +384,61 @@ def test_a_record_without_files_moves_on(storage: Storage) -> None:
         storage.settle()
     with storage.locked():
         assert storage.history.mark() == mark
+
+
+class TestLost:
+    """What is gone or damaged is noticed by whoever asks."""
+
+    @pytest.fixture
+    def file(self, storage: Storage, root: Path) -> Path:
+        """The cache's file for a category that is gone itself."""
+        add(storage, "likes:one", "x")
+        add(storage, "likes:two", "y")
+        (root / "memory/likes.md").unlink()
+        return next(p for p in seen(root) if p.suffix == ".seen")
+
+    @pytest.mark.parametrize("how", ["gone", "cut at a line", "cut within", "flipped", "another's", "with junk beside"])
+    def test_a_file_that_vanished_is_known_all_the_same(self, how: str, file: Path, open_storage: Open) -> None:
+        data = file.read_bytes()
+        if how == "gone":
+            file.unlink()
+        elif how == "cut at a line":
+            file.write_bytes(data[: data.index(b"\n") + 1])
+        elif how == "cut within":
+            file.write_bytes(data[:-7])
+        elif how == "flipped":
+            file.write_bytes(data[:9] + bytes([data[9] ^ 1]) + data[10:])
+        elif how == "another's":
+            file.write_bytes(data.replace(b"memory/likes.md", b"memory/other.md"))
+        else:
+            (file.parent / f"{'0' * 24}.seen").write_bytes(b"junk\n")
+        storage = open_storage()
+        (found,) = storage.baselines.vanished([])
+        assert (found.path, set(found.items)) == ("memory/likes.md", {"one", "two"})
+        account(storage)
+        account(open_storage())
+        assert [line[3] for line in written(Path(storage.vault.root))] == ["None", "None", "removed", "removed"]
+
+    def test_another_files_content_is_damage(self, storage: Storage, root: Path) -> None:
+        add(storage, "likes:one", "x")
+        add(storage, "days:monday", "y")
+        first, second = (p for p in seen(root) if p.suffix == ".seen")
+        first.write_bytes(second.read_bytes())
+        with storage.locked():
+            found = [storage.baselines.get_or_rebuild(f"memory/{name}.md") for name in ("likes", "days")]
+        assert [set(one.items) for one in found if one is not None] == [{"one"}, {"monday"}]
+
+    def test_a_line_that_is_just_being_written_is_read_again(
+        self, storage: Storage, root: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        import time
+
+        add(storage, "likes:one", "x")
+        file = next(p for p in seen(root) if p.suffix == ".seen")
+        data = file.read_bytes()
+        file.write_bytes(data[:-5])
+        monkeypatch.setattr(time, "sleep", lambda seconds: file.write_bytes(data))
+        assert storage.baselines.hash_of("memory/likes.md") is not None
+        file.write_bytes(data[:-5])
+        assert storage.baselines.get("memory/likes.md") is not None
+        assert (root / ".cache/seen/state").exists()

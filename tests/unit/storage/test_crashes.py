@@ -68,7 +68,8 @@ def create(transaction: Transaction) -> None:
 
 def uncreate(transaction: Transaction) -> None:
     category = transaction.open(parse_address("days"))
-    category.put_nothing([ItemChange(category.relative, ItemState("monday", "Monday begins with [[likes:tea]]."), None)])
+    was = ItemState("monday", "Monday begins with [[likes:tea]].")
+    category.put_nothing([ItemChange(category.relative, was, None)])
     transaction.log("restore", parse_address("days"))
 
 
@@ -226,7 +227,7 @@ def test_killed_while_recovering(copies: Callable[[], Path]) -> None:
 
 EDITS: dict[str, Callable[[Path], None]] = {
     "all-at-once": lambda root: save(
-        root / "memory/likes.md", b"# likes\n\nOurs.\n\n## tea\n\nBlack tea.\n\n## milk\n\nYes.\n\n## rice\n\nWith it.\n"
+        root / "memory/likes.md", b"# ours\n\n## tea\n\nBlack tea.\n\n## milk\n\nYes.\n\n## rice\n\nWith it.\n"
     ),
     "new-file": lambda root: save(root / "memory/fresh/new.md", "## 海\n\n喜欢。\n\n## b\n\nc\n".encode()),
     "file-gone": lambda root: (root / "memory/likes.md").unlink(),

@@ -41,7 +41,13 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def before_exchange(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Callable[[], None]]]:
+def nothing_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a file system without leases: with one, nobody could read here what may be taken away again."""
+    monkeypatch.setattr(module, "held_back", lambda path: nullcontext(Hold()))
+
+
+@pytest.fixture
+def before_exchange(monkeypatch: pytest.MonkeyPatch, nothing_held: None) -> Iterator[list[Callable[[], None]]]:
     """What a person does right before each exchange: one thing each, as long as there are any."""
     actions: list[Callable[[], None]] = []
     real = module.exchange
@@ -52,8 +58,6 @@ def before_exchange(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Callable[[
         return real(first, second)
 
     monkeypatch.setattr(module, "exchange", exchange)
-    # As on a file system without leases: with one, nobody could read here what may be taken away again.
-    monkeypatch.setattr(module, "held_back", lambda path: nullcontext(Hold()))
     yield actions
     assert actions == []
 
@@ -234,6 +238,7 @@ class TestSavedWhile:
         left = list(path.parent.iterdir())
         assert all(".conflict-" in p.name and b"Line 0." in p.read_bytes() for p in left)
 
+    @pytest.mark.usefixtures("nothing_held")
     def test_one_that_never_stops(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "_PATIENCE", 0.05)
         monkeypatch.setattr(module, "held_back", lambda path: nullcontext(Hold()))
@@ -394,6 +399,7 @@ class TestOddThings:
 class TestFailures:
     """Whatever call fails: the file is as it was, theirs is not lost, no temporary is left."""
 
+    @pytest.mark.usefixtures("nothing_held")
     @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO])
     @pytest.mark.parametrize("saved", [None, "before", "while", "while-twice"])
     @pytest.mark.parametrize("exchanges", [True, False])
@@ -421,15 +427,24 @@ class TestFailures:
             if saved == "before":
                 slip()
 
-            def fault(number: int, call: str, step: int = step, slip: Callable[[], None] = slip) -> None:
+            disk = FaultyDisk()
+
+            def fault(
+                number: int,
+                call: str,
+                step: int = step,
+                slip: Callable[[], None] = slip,
+                done: list[int] = done,
+                saves: int = saves,
+                disk: FaultyDisk = disk,
+            ) -> None:
                 if call == "exchange" and saved in ("while", "while-twice") and done[0] < saves:
-                    with quiet():
+                    with disk.unmounted():
                         slip()
                 if number == step:
                     raise OSError(error, os.strerror(error))
 
-            disk = FaultyDisk(fault)
-            quiet = disk.unmounted
+            disk.fault = fault
             with disk.mounted():
                 try:
                     install(str(path), OURS, BASE)
@@ -563,6 +578,7 @@ texts = st.lists(st.tuples(names, st.sampled_from([b"1", b"2", b"3"])), max_size
 )
 
 
+@pytest.mark.usefixtures("nothing_held")
 @given(texts, texts, st.lists(texts, max_size=3))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
 def test_whatever_both_write(tmp_path: Path, base: bytes, ours: bytes, saves: list[bytes]) -> None:

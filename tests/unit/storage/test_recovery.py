@@ -117,7 +117,8 @@ class TestSavedSince:
         assert days == b"# days\n\nMine.\n\n## monday\n\nBegins with [[likes:green-tea]].\n\n## sunday\n\nNone.\n"
         no_leftovers(root)
         account(storage)
-        assert [(e.action, e.item) for e in storage.journal.read()][-2:] == [("rename", "green-tea"), ("external-edit", "sunday")]
+        told = [(e.action, e.item) for e in storage.journal.read()]
+        assert told[-2:] == [("rename", "green-tea"), ("external-edit", "sunday")]
 
     def test_in_the_file_that_had_it_already(self, stocked: Storage, root: Path, open_storage: Open) -> None:
         stop_after(root, rename, 1)
@@ -347,7 +348,8 @@ class TestTampering:
         storage = recovered(open_storage)
         assert outside.read_bytes() == b"kept"
         assert (root / "vault.json").read_bytes() == vault_json
-        assert {p: d for p, d in look(root).items() if "link" not in p} == {"memory/likes.md": LIKES, "memory/days.md": DAYS}
+        (root / "memory/link.md").unlink()
+        assert look(root) == {"memory/likes.md": LIKES, "memory/days.md": DAYS}
         assert storage.history.find("deadbeef00") is None
 
     @pytest.mark.parametrize(
@@ -413,15 +415,51 @@ class TestFailing:
         assert last_action(storage) == "rename"
         assert b"green-tea" in (root / "memory/days.md").read_bytes()
 
-    def test_a_file_that_became_a_folder(self, stocked: Storage, root: Path, open_storage: Open) -> None:
+    @pytest.mark.parametrize("what", ["folder", "pipe", "file-above"])
+    def test_something_else_in_a_files_place(
+        self, what: str, stocked: Storage, root: Path, open_storage: Open
+    ) -> None:
+        """It does not keep the vault from being written, and is left as it is."""
+
+        def change(transaction: Transaction) -> None:
+            transaction.open(parse_address("likes")).add("milk", "Yes.")
+            transaction.open(parse_address("work/rules")).add("one", "x")
+            transaction.log("batch")
+
+        stop_after(root, change, 1)
+        path = root / "memory/work/rules.md"
+        assert not path.exists()
+        if what == "folder":
+            path.mkdir()
+        elif what == "pipe":
+            os.mkfifo(path)
+        else:
+            for left in path.parent.iterdir():
+                left.unlink()
+            path.parent.rmdir()
+            path.parent.write_bytes(b"mine")
+        storage = recovered(open_storage)
+        assert last_action(storage) == "batch"
+        assert b"## milk" in (root / "memory/likes.md").read_bytes()
+        assert path.is_dir() or path.is_fifo() or path.parent.read_bytes() == b"mine"
+
+    @needs_root
+    @pytest.mark.usefixtures("reachable")
+    def test_a_file_that_may_not_be_read(self, stocked: Storage, root: Path) -> None:
         stop_after(root, rename, 1)
-        (root / "memory/days.md").unlink()
-        (root / "memory/days.md").mkdir()
-        with pytest.raises(VaultUnreadable):
-            recovered(open_storage)
-        (root / "memory/days.md").rmdir()
-        save(root / "memory/days.md", DAYS)
-        assert last_action(recovered(open_storage)) == "rename"
+        for path in [root, *root.rglob("*")]:
+            os.chown(path, 65534, 65534)
+        os.chown(root / "memory/days.md", 0, 0)
+        (root / "memory/days.md").chmod(0o600)
+
+        def refused() -> None:
+            with pytest.raises(VaultUnreadable):
+                recovered(lambda: Storage.at(VaultFolder(str(root)), FakeClock(), "nobody"))
+
+        as_nobody(refused)
+        (root / "memory/days.md").chmod(0o644)
+        as_nobody(lambda: recovered(lambda: Storage.at(VaultFolder(str(root)), FakeClock(), "nobody")))
+        assert b"green-tea" in (root / "memory/days.md").read_bytes()
 
     @needs_root
     @pytest.mark.usefixtures("reachable")

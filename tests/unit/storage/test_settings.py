@@ -38,7 +38,9 @@ def test_everything_can_be_set(tmp_path: Path) -> None:
     assert settings_of(tmp_path, text) == Settings("hash", 2, 1.5, 0, False, False, projects)
 
 
-@pytest.mark.parametrize("data", [b"\xef\xbb\xbfdeadline = 1.0\r\n", b"deadline = 1.0", b"deadline = 1.0\n# \xe6\xb5\xb7\n"])
+@pytest.mark.parametrize(
+    "data", [b"\xef\xbb\xbfdeadline = 1.0\r\n", b"deadline = 1.0", b"deadline = 1.0\n# \xe6\xb5\xb7\n"]
+)
 def test_as_any_editor_saves_it(data: bytes, tmp_path: Path) -> None:
     assert settings_of(tmp_path, data).deadline == 1.0
 
@@ -97,7 +99,8 @@ def test_a_project_lies_where_a_person_means(tmp_path: Path, monkeypatch: pytest
     vault = tmp_path / "vault"
     vault.mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "repository")
-    found = settings_of(vault, '[projects.a]\npath = "~/a"\n[projects.b]\npath = "../b"\n[projects.c]\npath = "../link"')
+    text = "".join(f'[projects.{p}]\npath = "{path}"\n' for p, path in (("a", "~/a"), ("b", "../b"), ("c", "../link")))
+    found = settings_of(vault, text)
     home = tmp_path.resolve()
     assert found.projects == {"a": f"{home}/home/a", "b": f"{home}/b", "c": f"{home}/repository"}
 
