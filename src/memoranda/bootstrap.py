@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from memoranda.core.errors import VaultError, VaultReadOnly
+from memoranda.core.errors import Conflict, VaultError
 from memoranda.services.reading import Reading
 from memoranda.storage.clock import SystemClock
 from memoranda.storage.resources import Resources
@@ -82,8 +82,8 @@ class Vault(Reading):
         if os.path.exists(vault._storage.vault.path("forgetting.json")):
             from memoranda.services.forget import resume
 
-            # Who may only read cannot finish it, and reads on.
-            with suppress(VaultReadOnly):
+            # Who cannot finish it now (read-only, no room, an editor in the way) reads on; the next opening tries again.
+            with suppress(VaultError, Conflict):
                 resume(vault._storage, vault._resources)
         return vault
 

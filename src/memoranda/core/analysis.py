@@ -66,7 +66,7 @@ _FLAGS = "\U0001f1e6-\U0001f1ff"
 
 # Apostrophes, dots and the like join what stands on both sides, a colon or comma only digits.
 _JOINER = r"(?:[-.@'&]|_+|(?<=\d)[:,](?=\d))"
-_WORD = rf"(?:(?<![\w.])\.(?=[A-Za-z]))?LETTERS(?:{_JOINER}LETTERS)*+(?:\+\+\d*|\#(?![A-Za-z0-9]))?"
+_WORD = rf"(?:(?<![\w.])\.(?=[A-Za-z]))?LETTERS(?:{_JOINER}LETTERS)*(?:\+\+\d*|\#(?![A-Za-z0-9]))?"
 _EDGES = "-.@'&_:,"
 _FIRST_WIDE = "\u0e01"
 
@@ -118,12 +118,12 @@ def _split(text: str) -> list[str]:
     global _ascii_tokens, _tokens
     if text.isascii():
         if _ascii_tokens is None:
-            _ascii_tokens = re.compile(_WORD.replace("LETTERS", "[A-Za-z0-9]++")).findall
+            _ascii_tokens = re.compile(_WORD.replace("LETTERS", "[A-Za-z0-9]+")).findall
         return _ascii_tokens(text)
     if _tokens is None:
-        word = _WORD.replace("LETTERS", f"(?:[^\\W_]++[{_MARKS}]*+)++")
+        word = _WORD.replace("LETTERS", f"(?:[^\\W_]+[{_MARKS}]*)+")
         emoji = f"[{_EMOJI}]\ufe0f?[{_TONES}]?"
-        _tokens = re.compile(f"{word}|[{_FLAGS}]{{2}}|{emoji}(?:\u200d{emoji})*+").findall
+        _tokens = re.compile(f"{word}|[{_FLAGS}]{{2}}|{emoji}(?:\u200d{emoji})*").findall
     return _tokens(unicodedata.normalize("NFKC", text).replace("’", "'").replace("\u2010", "-"))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memoranda.core.markdown import Block, scan
+from memoranda.core.markdown import Block, line_at, scan
 from memoranda.core.metadata import EMPTY_METADATA, Metadata, find_comment, parse_comment
 from memoranda.core.nesting import open_item, whole
 from memoranda.core.sections import Naming, Section, blank_lines, body_of
@@ -61,7 +61,7 @@ def _section(
 ) -> Section:
     metadata = EMPTY_METADATA
     if found.comment is not None:
-        metadata = read_metadata(text, found.comment, block.line, problems)
+        metadata = read_metadata(text, found.comment, block, problems)
     name = mark = ""
     if found.block_id is not None:
         name, mark = text[slice(*found.block_id)].strip(" \t")[1:], "^"
@@ -91,11 +91,13 @@ def _section(
 
 
 def read_metadata(
-    text: str, comment: tuple[int, int], line: int, problems: list[tuple[int, str, str]]
+    text: str, comment: tuple[int, int], item: Block, problems: list[tuple[int, str, str]]
 ) -> Metadata:
-    """What the comment of the item in ``line`` says; what is broken in it is added to ``problems``."""
+    """What the comment of an item says; what is broken in it is added to ``problems``."""
     metadata, broken = parse_comment(text[slice(*comment)])
-    problems.extend((line, "metadata", message) for message in broken)
+    if broken:
+        line = item.line + line_at(text[item.start : comment[0]], comment[0] - item.start) - 1
+        problems.extend((line, "metadata", message) for message in broken)
     return metadata
 
 

@@ -58,8 +58,8 @@ class CategoryEditor:
         address = found.address_name if isinstance(found, Section) else found.address
         return CurrentItem(address, found.text, found.metadata, content_hash(found.text))
 
-    def find_text(self, text: str, owner: str | None) -> str | None:
-        """The address of an item of the same owner with the same text, but for white space and NFC."""
+    def find_text(self, text: str, owner: str | None, *, any_owner: bool = False) -> str | None:
+        """The address of an item of the same (or any) owner with the same text, but for white space and NFC."""
         if self._by_text is None and not self._asked:
             # The first question, most often the only one, is mostly answered by a search of the file.
             self._asked = True
@@ -78,7 +78,7 @@ class CategoryEditor:
                 now = self._items.get(candidate.start, candidate)
             if isinstance(now, Pending) and (now.removed or _collapsed(now.text) != wanted):
                 continue
-            if now.metadata.owner == owner:
+            if any_owner or now.metadata.owner == owner:
                 return now.address if isinstance(now, Pending) else now.address_name
         return None
 

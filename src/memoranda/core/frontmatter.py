@@ -13,16 +13,16 @@ from memoranda.core.markdown import lines
 __all__ = ["check_front_matter"]
 
 _KEY = re.compile(
-    r"""(?:"(?:[^"\\]|\\.)*+"|'(?:[^']|'')*+'|[^\s\#"'\[\]{},&*!|>%@`?-](?:[^:\#]|:(?!\s|\Z)|(?<!\s)\#)*+"""
-    r"""|[?-](?=\S)(?:[^:\#]|:(?!\s|\Z)|(?<!\s)\#)*+)[ ]*:(?:[ \t]+|\Z)""",
+    r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s\#"'\[\]{},&*!|>%@`?-](?:[^:\#]|:(?!\s|\Z)|(?<!\s)\#)*"""
+    r"""|[?-](?=\S)(?:[^:\#]|:(?!\s|\Z)|(?<!\s)\#)*)[ ]*:(?:[ \t]+|\Z)""",
     re.VERBOSE,
 )
 _ENTRY = re.compile(r"-(?:[ \t]+|\Z)")
 _BLOCK_SCALAR = re.compile(r"(?:[!&]\S+[ ]+)*[|>](?:[+-]?[1-9]?|[1-9][+-])[ \t]*(?:[ \t]#.*)?\Z")
 _COMMENT_BEHIND = re.compile(r"[ \t]+#")
 _QUOTE_ENDS = {
-    '"': re.compile(r'(?:[^"\\]|\\.)*+"', re.DOTALL),
-    "'": re.compile(r"(?:[^']|'')*+'(?!')", re.DOTALL),
+    '"': re.compile(r'(?:[^"\\]|\\.)*"', re.DOTALL),
+    "'": re.compile(r"(?:[^']|'')*'(?!')", re.DOTALL),
 }
 _LATE_COLON = re.compile(r":(?=[ \t]|\Z)")
 

@@ -143,7 +143,7 @@ def _section(
     comment = comments[-1] if comments else None
     metadata = EMPTY_METADATA
     if comment is not None:
-        metadata = read_metadata(text, comment, heading.line, problems)
+        metadata = read_metadata(text, comment, heading, problems)
         if len(comments) > 1:
             problems.append((heading.line, "metadata", "more than one metadata comment; the last one counts"))
     body_start, body_end, body = body_of(text, heading.end, end, comment, None)

@@ -27,11 +27,11 @@ from memoranda.core.markdown_leaves import (
     simple_block,
 )
 
-__all__ = ["Block", "lines", "scan"]
+__all__ = ["Block", "line_at", "lines", "scan"]
 
 _BOM = "\ufeff"
-_LINE = re.compile(r"([^\r\n]*+)(?:\r\n?|\n|\Z)")
-_RULE_RUN = {mark: re.compile(rf"[{mark} \t]*+") for mark in ("*", "_", r"-")}
+_LINE = re.compile(r"([^\r\n]*)(?:\r\n?|\n|\Z)")
+_RULE_RUN = {mark: re.compile(rf"[{mark} \t]*") for mark in ("*", "_", r"-")}
 _MAY_BEGIN = frozenset("#`~*+_=<>-0123456789")
 
 
@@ -57,6 +57,15 @@ class Block:
     text: str = ""
     content: int = 0
     closed: bool = True
+
+
+def line_at(text: str, offset: int) -> int:
+    """The number, from 1, of the line in which a character stands."""
+    before = text[:offset]
+    ends = before.count("\n")
+    if "\r" in before:
+        ends += before.count("\r") - before.count("\r\n")
+    return ends + 1
 
 
 def lines(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int, int]]:

@@ -24,11 +24,12 @@ __all__ = [
     "simple_block",
 ]
 
-_EOL = r"(?:\r\n?+|\n)"
-_ATX = re.compile(r"(#{1,6})(?:[ \t]+([^\r\n]*+)|\Z)")
-_SETEXT = re.compile(r"(?:=++|-++)[ \t]*+\Z")
+# Without possessive quantifiers, which early releases of 3.11 get wrong; so \r\n must not come apart on the way back.
+_EOL = r"(?:\r\n|\r(?!\n)|\n)"
+_ATX = re.compile(r"(#{1,6})(?:[ \t]+([^\r\n]*)|\Z)")
+_SETEXT = re.compile(r"(?:=+|-+)[ \t]*\Z")
 _MARKER = re.compile(r"(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t]|\Z)")
-_FENCE = re.compile(r"`{3,}+(?=[^`]*+\Z)|~{3,}+")
+_FENCE = re.compile(r"`{3,}(?=[^`]*\Z)|~{3,}")
 
 # Names whose tags begin an HTML block of kind 6.
 _BLOCK_NAMES = (
@@ -48,18 +49,18 @@ def simple_block() -> re.Pattern[str]:
     """
     digit = r"[0-9](?![0-9]{0,8}[.)])"
     plain = rf"(?:[^#>*+\-=_`~<0-9\[ \t\r\n]|\*{{1,2}}[^* \t\r\n]|`{{1,2}}[^`\r\n]|\[\[|{digit})"
-    blank = rf"(?:[ \t]*+{_EOL})"
+    blank = rf"(?:[ \t]*{_EOL})"
     marker = r"(?:[-+*]|[0-9]{1,9}[.)])\ "
     return re.compile(
         rf"""(?:
-        [ ]{{0,3}}(\#{{1,6}})(?:[ \t]++([^\r\n]*+))?+(?:{_EOL}|\Z)()
-        |[ ]{{0,3}}{plain}[^\r\n]*+(?:{_EOL}[ \t]*+(?:{plain}|\[)[^\r\n]*+)*+(?:{_EOL}|\Z)()
-            (?=[ \t]*+(?:[\r\n]|\Z)|[ ]{{0,3}}(?:\#{{1,6}}[ \t\r\n]|<!--))
-        |[ ]{{0,3}}<!(?=--)[^\r\n]*?-->[^\r\n]*+(?:{_EOL}|\Z)()
-        |({marker})[^ \t\r\n\-+*][^\r\n]*+(?:{_EOL}|\Z)()
-            (?={marker}|\#{{1,6}}\ |{blank}*+\Z|{blank}++[^ \t\r\n])
-        |(?=[ \t]*+[\r\n])
-        ){blank}*+""",
+        [ ]{{0,3}}(\#{{1,6}})(?:[ \t]+([^\r\n]*))?(?:{_EOL}|\Z)()
+        |[ ]{{0,3}}{plain}[^\r\n]*(?:{_EOL}[ \t]*(?:{plain}|\[)[^\r\n]*)*(?:{_EOL}|\Z)()
+            (?=[ \t]*(?:[\r\n]|\Z)|[ ]{{0,3}}(?:\#{{1,6}}[ \t\r\n]|<!--))
+        |[ ]{{0,3}}<!(?=--)[^\r\n]*?-->[^\r\n]*(?:{_EOL}|\Z)()
+        |({marker})[^ \t\r\n\-+*][^\r\n]*(?:{_EOL}|\Z)()
+            (?={marker}|\#{{1,6}}\ |{blank}*\Z|{blank}+[^ \t\r\n])
+        |(?=[ \t]*[\r\n])
+        ){blank}*""",
         re.VERBOSE,
     )
 
@@ -131,8 +132,8 @@ def fence_closes(text: str, first: int, stop: int, fence: str) -> bool:
 @cache
 def _html_start() -> re.Pattern[str]:
     attribute = (
-        r"[ \t]++[A-Za-z_:][A-Za-z0-9_.:-]*+"
-        r"""(?:[ \t]*+=[ \t]*+(?:[^ \t"'=<>`\r\n]++|'[^'\r\n]*+'|"[^"\r\n]*+"))?+"""
+        r"[ \t]+[A-Za-z_:][A-Za-z0-9_.:-]*"
+        r"""(?:[ \t]*=[ \t]*(?:[^ \t"'=<>`\r\n]+|'[^'\r\n]*'|"[^"\r\n]*"))?"""
     )
     names = _BLOCK_NAMES.replace(" ", "|")
     verbatim = "(?:script|pre|style|textarea)"
@@ -140,8 +141,8 @@ def _html_start() -> re.Pattern[str]:
         rf"<(?:(?P<verbatim>{verbatim}(?=[ \t>]|\Z))"
         r"|(?P<comment>!--)|(?P<instruction>\?)|(?P<cdata>!\[CDATA\[)|(?P<declaration>![A-Za-z])"
         rf"|(?P<block>/?(?:{names})(?=[ \t]|/?>|\Z))"
-        rf"|(?P<tag>(?:/[A-Za-z][A-Za-z0-9-]*+[ \t]*+"
-        rf"|(?!{verbatim}[ \t/>])[A-Za-z][A-Za-z0-9-]*+(?:{attribute})*+[ \t]*+/?)>[ \t]*+\Z))",
+        rf"|(?P<tag>(?:/[A-Za-z][A-Za-z0-9-]*[ \t]*"
+        rf"|(?!{verbatim}[ \t/>])[A-Za-z][A-Za-z0-9-]*(?:{attribute})*[ \t]*/?)>[ \t]*\Z))",
         re.IGNORECASE | re.ASCII,
     )
 
@@ -174,12 +175,12 @@ def html_ends(text: str, first: int, stop: int, kind: str) -> bool:
 @cache
 def _definition_parts() -> tuple[re.Pattern[str], re.Pattern[str]]:
     head = re.compile(
-        r"\[(?=[^\]]*[^ \t\n\]])(?:[^\\\[\]]|\\[\\\[\]]?){1,999}+\]:[ \t]*+\n?[ \t]*+"
-        r"(?:<(?:[^<>\n\\]|\\[<>\\]?)*+>|(?!<)([^\x00-\x20\x7f]++))"
+        r"\[(?=[^\]]*[^ \t\n\]])(?:[^\\\[\]]|\\[\\\[\]]?){1,999}\]:[ \t]*\n?[ \t]*"
+        r"(?:<(?:[^<>\n\\]|\\[<>\\]?)*>|(?!<)([^\x00-\x20\x7f]+))"
     )
     title = re.compile(
-        r"(?:[ \t]++(?:\n[ \t]*+)?|\n[ \t]*+)"
-        r"""(?:"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|\((?:[^()\\]|\\.)*+\))[ \t]*+(?:\n|\Z)""",
+        r"(?:[ \t]+(?:\n[ \t]*)?|\n[ \t]*)"
+        r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\((?:[^()\\]|\\.)*\))[ \t]*(?:\n|\Z)""",
         re.DOTALL,
     )
     return head, title
@@ -198,7 +199,7 @@ def definition_lines(paragraph: list[str]) -> int:
     """How many leading lines of a paragraph are link reference definitions (``[label]: /url "title"``)."""
     text = "\n".join(paragraph)
     head, title = _definition_parts()
-    end_of_line = re.compile(r"[ \t]*+(?:\n|\Z)")
+    end_of_line = re.compile(r"[ \t]*(?:\n|\Z)")
     pos = taken = 0
     while pos < len(text) and (found := head.match(text, pos)):
         if found[1] is not None and not _balanced(found[1]):

@@ -22,6 +22,7 @@ __all__ = [
     "content_hash",
     "hash_name",
     "is_category",
+    "is_conflict_copy",
     "is_item_name",
     "made_name",
     "name_key",
@@ -33,6 +34,11 @@ RESERVED_FOLDERS = frozenset({"user", "agent", "project", "shared", "turn", "kb"
 
 #: A file name may have 255 bytes on common file systems; ``.md`` and a temporary prefix must fit too.
 MAX_SEGMENT_BYTES = 200
+
+# Dropbox, Syncthing, Nextcloud, OneDrive and our own set-aside copies.
+_CONFLICT_COPY = (
+    r"(?i)\.sync-conflict-|\(.*(?:conflicted copy|冲突的?副本).*\)|_conflict-\d|\.conflict-[0-9a-f]{8}"
+)
 
 _WINDOWS_DEVICES = frozenset(
     ["con", "prn", "aux", "nul"] + [f"{d}{n}" for d in ("com", "lpt") for n in "123456789"]
@@ -103,9 +109,16 @@ def check_category(category: str, *, shared: bool = True) -> str:
             another kind of address.
     """
     segments = [_check_segment(part, "a category", category) for part in category.split("/")]
+    if is_conflict_copy(f"{segments[-1]}.md"):
+        raise BadName(f"a category may not be named like a sync program's conflict copy: {category!r}")
     if shared and len(segments) > 1 and segments[0].casefold() in RESERVED_FOLDERS:
         raise BadName(f"a shared category may not begin with {segments[0] + '/'!r}: {category!r}")
     return "/".join(segments)
+
+
+def is_conflict_copy(name: str) -> bool:
+    """Whether a file's name says that it is a sync program's, or an interrupted save's, second copy."""
+    return ("onflict" in name or "冲突" in name or "ONFLICT" in name) and re.search(_CONFLICT_COPY, name) is not None
 
 
 def is_category(category: str, *, shared: bool = True) -> str | None:

@@ -18,7 +18,7 @@ from memoranda.core.names import (
 
 __all__ = ["Category", "Naming", "Section", "blank_lines", "body_of", "dominant_newline", "trimmed"]
 
-_BLANK_LINES = re.compile(r"(?:[ \t]*+(?:\r\n?+|\n))*+")
+_BLANK_LINES = re.compile(r"(?:[ \t]*(?:\r\n?|\n))*")
 _WHITE = " \t\r\n"
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from memoranda.core.errors import BadText, Conflict, VaultUnreadable
-from memoranda.core.items import Section
-from memoranda.core.links import Link
+from memoranda.core.items import Category, Section
+from memoranda.core.links import Link, find_links
+from memoranda.core.markdown import line_at
 from memoranda.core.model import Problem
 from memoranda.core.names import content_hash, name_key
 from memoranda.index.corpus import Corpus, Entry
@@ -18,6 +19,7 @@ from memoranda.services.writer import Writer
 from memoranda.storage.categories import line_of_bad_byte
 from memoranda.storage.files import TEMPORARY_PREFIX, read_bytes, writing
 from memoranda.storage.resources import Resources
+from memoranda.storage.settings import SETTINGS_FILE
 from memoranda.storage.snapshot import FoundFile, Snapshot, scan
 from memoranda.storage.store import Storage
 from memoranda.storage.transaction import OpenCategory, Transaction
@@ -38,7 +40,8 @@ def check(storage: Storage, resources: Resources, corpus: Corpus) -> list[Proble
     problems = [*snapshot.problems, *_same_category(snapshot)]
     for found in snapshot.files.values():
         problems += _file_problems(storage, found)
-    problems += _link_problems(corpus, {name_key(str(found.address)) for found in snapshot.files.values()})
+    problems += [Problem(SETTINGS_FILE, 0, "settings", fault) for fault in storage.vault.settings_faults]
+    problems += _link_problems(storage, corpus, snapshot.files.values())
     problems += _record_problems(storage, resources)
     problems += _leftovers(storage)
     return sorted(set(problems), key=lambda p: (p.path, p.line, p.kind, p.message))
@@ -87,29 +90,57 @@ def _file_problems(storage: Storage, found: FoundFile) -> Iterator[Problem]:
             yield Problem(found.relative, line, kind, message)
 
 
-def _link_problems(corpus: Corpus, categories: set[str]) -> Iterator[Problem]:
+def _link_problems(storage: Storage, corpus: Corpus, files: Iterable[FoundFile]) -> Iterator[Problem]:
     entries = [e for p in corpus.partitions(("item",)) for e in p.entries.values()]
     by_name = _places_by_name(entries)
+    known = list(files)
+    categories = {name_key(str(found.address)) for found in known}
+    for found in known:
+        with suppress(Conflict, VaultUnreadable):
+            loaded = storage.reader.read(found.path)
+            if loaded is not None and "[[" in loaded.category.text:
+                yield from _links_in(found, loaded.category, corpus, by_name, categories)
     for entry in entries:
         path, _, line = entry.citation.rpartition(":")
-        for link in entry.links:
-            if link.category.startswith(_ELSEWHERE):
-                continue
-            if link.item is None:
-                wanted = name_key(link.category.removeprefix("shared/"))
-                if not categories & {wanted, name_key(f"{entry.scope}/{link.category}")}:
-                    message = f"[[{link.target}]] leads to no category"
-                    yield Problem(path, int(line), "dangling-link", message)
-            elif resolve(corpus, entry, link) is None:
-                there = by_name.get((entry.scope, item_key(link.item)), [])
-                hint = f"; {there[0].address} has that name" if len(there) == 1 else ""
-                message = f"[[{link.target}]] in {entry.address} leads to no item{hint}"
-                yield Problem(path, int(line), "dangling-link", message, bool(hint))
         for key in ("supersedes", "superseded_by"):
             target = entry.metadata.get(key)
             reference = reference_link(target) if target else None
             if target and (reference is None or resolve(corpus, entry, reference) is None):
                 yield Problem(path, int(line), f"dangling-{key}", f"{entry.address} says {key}={target}: no such item")
+
+
+def _links_in(
+    found: FoundFile,
+    category: Category,
+    corpus: Corpus,
+    by_name: dict[tuple[str, str], list[Entry]],
+    categories: set[str],
+) -> Iterator[Problem]:
+    """The links of one file that lead nowhere, those outside every item included."""
+    scope = str(found.address.scope)
+    sections = iter(category.sections)
+    section = next(sections, None)
+    for link in find_links(category.text):
+        while section is not None and section.end <= link.start:
+            section = next(sections, None)
+        if link.category.startswith(_ELSEWHERE):
+            continue
+        inside = section is not None and section.start <= link.start
+        address = str(found.address.named(section.address_name if section is not None and inside else "text"))
+        at = line_at(category.text, link.start)
+        if link.item is None:
+            wanted = name_key(link.category.removeprefix("shared/"))
+            if not categories & {wanted, name_key(f"{scope}/{link.category}")}:
+                yield Problem(found.relative, at, "dangling-link", f"[[{link.target}]] leads to no category")
+            continue
+        source = corpus.get(address) if inside else None
+        source = source or Entry(address, "item", scope, str(found.address), name="", text="", hash="")
+        if resolve(corpus, source, link) is None:
+            there = by_name.get((scope, item_key(link.item)), [])
+            hint = f"; {there[0].address} has that name" if len(there) == 1 else ""
+            where = f" in {address}" if inside else ""
+            message = f"[[{link.target}]]{where} leads to no item{hint}"
+            yield Problem(found.relative, at, "dangling-link", message, bool(hint) and inside)
 
 
 def _places_by_name(entries: list[Entry]) -> dict[tuple[str, str], list[Entry]]:

@@ -12,7 +12,7 @@ import os
 from contextlib import suppress
 
 from memoranda.core.addresses import Scope, TurnAddress, parse_address
-from memoranda.core.errors import ChangedUnderneath, Conflict, UsageError, VaultError
+from memoranda.core.errors import ChangedUnderneath, Conflict, MemorandaError, UsageError, VaultError
 from memoranda.core.model import Forgotten
 from memoranda.services.doomed import Doomed, find_doomed
 from memoranda.services.linking import Forget, item_key, rewrite_pointers
@@ -67,7 +67,14 @@ def forget(
         traces = traces_of(storage, doomed.items.values())
         change = new_change_id()
         _write_intent(storage, change, doomed, traces)
-        return _carry_out(storage, resources, change, doomed, traces)
+        try:
+            change, links = _commit_removal(storage, change, doomed, traces)
+        except MemorandaError:
+            # Nothing has happened yet, and the caller is told so: nothing may happen later.
+            with writing(storage.vault.root):
+                remove_file(storage.vault.path(INTENT))
+            raise
+        return _carry_out(storage, resources, change, links, doomed, traces)
 
 
 def resume(storage: Storage, resources: Resources) -> None:
@@ -86,7 +93,8 @@ def resume(storage: Storage, resources: Resources) -> None:
             turns = {(str(c), str(t)) for c, t in intent["turns"]}
             doomed = Doomed(items, turns, user=intent.get("user"))
             traces = traces_of(storage, items.values(), [(str(p), str(k)) for p, k in intent["names"]])
-            _carry_out(storage, resources, str(intent["id"]), doomed, traces)
+            change, links = _commit_removal(storage, str(intent["id"]), doomed, traces)
+            _carry_out(storage, resources, change, links, doomed, traces)
         with writing(path):
             remove_file(path)
 
@@ -117,9 +125,8 @@ def _write_intent(storage: Storage, change: str, doomed: Doomed, traces: Traces)
 
 
 def _carry_out(
-    storage: Storage, resources: Resources, change: str, doomed: Doomed, traces: Traces
+    storage: Storage, resources: Resources, change: str, links: list[str], doomed: Doomed, traces: Traces
 ) -> Forgotten:
-    change, links = _commit_removal(storage, change, doomed, traces)
     # What a person had changed by hand was accounted for just now: the history has more of it than before.
     later = traces_of(storage, doomed.items.values(), traces.names)
     traces.names |= later.names

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
 from memoranda.core.addresses import SHARED, Address, Scope
 from memoranda.core.errors import BadText, Conflict, UsageError, VaultUnreadable
-from memoranda.core.items import parse
+from memoranda.core.items import Category, parse
 from memoranda.core.links import Link, find_links, retarget
 from memoranda.core.metadata import Metadata, format_comment
 from memoranda.core.names import name_key
@@ -110,7 +110,8 @@ def reference_link(reference: str) -> Link | None:
 def rewrite_pointers(
     transaction: Transaction, storage: Storage, pending: Iterable[Address], target: Address, how: Retarget | Forget
 ) -> list[str]:
-    """Rewrite every link and reference that means ``target``; returns the addresses of the items that changed.
+    """Rewrite every link and reference that means ``target``; returns the addresses of the items that changed,
+    and the paths of files where that was outside every item.
 
     ``pending`` are the categories that the transaction may have changed already.
 
@@ -209,16 +210,17 @@ def _without_links(text: str, choose: Choose, otherwise: str) -> str:
 
 
 def _rewrite_links(opened: OpenCategory, texts: Iterator[str]) -> list[str]:
-    """Put the first text in place that has the same items in the same order."""
+    """Put the first text in place that has the same items in the same order; returns what changed, for people."""
     old = opened.text()
     if "[[" not in old:
         return []
-    before: Sequence[Section] | None = None
+    known: Category | None = None
     for text in texts:
         if text == old:
             return []
-        before = before or parse(old).sections
-        after = parse(text).sections
+        known = known or parse(old)
+        found = parse(text)
+        before, after = known.sections, found.sections
         if len(before) != len(after) or any(
             one.text and not other.text for one, other in zip(before, after, strict=True)
         ):
@@ -230,8 +232,20 @@ def _rewrite_links(opened: OpenCategory, texts: Iterator[str]) -> list[str]:
         ]
         # A change outside every item is one too.
         opened.put_text(text, changes or [ItemChange(opened.relative, None, None)])
-        return [str(opened.address.named(change.after.name)) for change in changes if change.after is not None]
+        told = [str(opened.address.named(change.after.name)) for change in changes if change.after is not None]
+        return told if _outside(known) == _outside(found) else [*told, opened.relative]
     raise BadText(f"the links in {opened.relative} cannot be rewritten without changing what counts as an item")
+
+
+def _outside(category: Category) -> str:
+    """What stands in no item."""
+    starts = {section.start for section in category.sections}
+    pieces, at = [], 0
+    for piece in category.slices():
+        if at not in starts:
+            pieces.append(piece)
+        at += len(piece)
+    return "".join(pieces)
 
 
 def _rewrite_references(opened: OpenCategory, choose: Choose, how: Retarget | Forget) -> list[str]:

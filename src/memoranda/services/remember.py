@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from memoranda.core.addresses import Address, parse_address
 from memoranda.core.bodies import read_body
 from memoranda.core.editing import CurrentItem
-from memoranda.core.errors import BadText, ChangedUnderneath, NameTaken, NotFound, UsageError
+from memoranda.core.errors import BadName, BadText, ChangedUnderneath, NameTaken, NotFound, UsageError
 from memoranda.core.links import find_links, format_link
 from memoranda.core.metadata import EMPTY_METADATA, KNOWN_KEYS, Metadata
 from memoranda.core.model import Redaction, Written
@@ -50,6 +50,7 @@ def remember(
     wanted, body, redactions = _cleaned(wanted, text)
     values, more = _checked_fields(writer, fields)
     redactions = _merged(redactions, more)
+    given = {key: value for key, value in values.items() if value is not None}
     if dated and values.get("ts") is None:
         values["ts"] = written_moment(writer.storage.clock.now().replace(microsecond=0))
     if writer.storage.actor != "user" and values.get("actor") is None:
@@ -65,17 +66,19 @@ def remember(
             return _revised(writer, transaction, category, present, body, values, True, redactions, older)
         if present is not None and on_exists == "append":
             return _appended(writer, transaction, category, present, body, redactions)
-        known = category.editor.find_text(body, metadata.owner)
+        known = _same_text(category, present, body, values.get("owner"))
         if known is not None:
             same = wanted.name is None or name_key(known) == name_key(wanted.name)
             note = "this text is remembered already" + ("" if same else f" as {category.address.named(known)}")
-            return _unchanged(category, known, "unchanged" if same and wanted.name else "duplicate", note, redactions)
+            status: Literal["unchanged", "duplicate"] = "unchanged" if same and wanted.name else "duplicate"
+            written = _unchanged(category, known, status, note, redactions)
+            return replace(written, notes=(*written.notes, *_not_taken(category.get(known), given)))
         name = wanted.name or category.editor.free_name(made_name(body))
         notes: tuple[str, ...] = ()
         if present is not None and on_exists == "conflict":
             raise NameTaken(
                 f"{category.address.named(present.name)} holds other text (hash {present.hash}); "
-                "revise it, or remember with on_exists revise, append or rename"
+                "revise it, or say what to do: on_exists=revise, append or rename"
             )
         if present is not None:
             name = category.editor.free_name(name)
@@ -172,6 +175,19 @@ def _supersede(
     return f"supersedes {old}"
 
 
+def _same_text(category: OpenCategory, present: CurrentItem | None, body: str, owner: str | None) -> str | None:
+    """The name of an item that says the same of the same owner; who names no owner means whoever has it."""
+    if present is not None and present.text == body and owner in (None, present.metadata.owner):
+        return present.name
+    return category.editor.find_text(body, owner, any_owner=owner is None)
+
+
+def _not_taken(known: CurrentItem | None, given: Mapping[str, str | None]) -> tuple[str, ...]:
+    """A note on metadata that came with a text already remembered, where the item says something else."""
+    other = [key for key, value in given.items() if known is not None and known.metadata.get(key) != value]
+    return (f"its metadata stays; revise it to change {', '.join(other)}",) if other else ()
+
+
 def _item_address(address: str) -> Address:
     wanted = parse_address(address)
     if wanted.name is None:
@@ -201,6 +217,8 @@ def _cleaned(address: Address, text: str) -> tuple[Address, str, tuple[Redaction
         recalled = "the text is only a recalled block; there is nothing new to remember"
         raise BadText(recalled if text.strip() else "the text is empty")
     body, redactions = redact(body.strip("\n"))
+    if redact(str(address.named("x") if address.name is None else Address(address.scope, address.category)))[1]:
+        raise BadName("a category or scope may not hold a secret; nothing was written")
     if address.name is not None:
         name, more = redact(address.name)
         if more:

@@ -19,8 +19,8 @@ from memoranda.storage.transaction import OpenCategory, Transaction
 __all__ = ["undo"]
 
 _SHORTEST_PREFIX = 4
-#: Never undone unless asked for by id: a person's own additions, and what only notes that something was seen.
-_OWN_WORK = frozenset({"found", "added", "text outside items"})
+#: The one kind of a person's edit that is undone without being named: what they wrote themselves never is.
+_ERASURE = "removed"
 
 
 def undo(writer: Writer, journal_id: str | None = None) -> Written:
@@ -85,7 +85,7 @@ def _entry(writer: Writer, journal_id: str | None) -> JournalEntry:
 def _is_next(entry: JournalEntry, undone: set[str]) -> bool:
     if entry.action == "restore" or entry.id in undone or change_of(entry.id) in undone:
         return False
-    return not (entry.action == "external-edit" and entry.detail.get("kind") in _OWN_WORK)
+    return entry.action != "external-edit" or entry.detail.get("kind") == _ERASURE
 
 
 def _first_address(writer: Writer, record: ChangeRecord, part: str | None) -> Address | None:

@@ -11,7 +11,7 @@ from memoranda.core.errors import BadName, UsageError
 from memoranda.core.names import check_identifier, name_key
 from memoranda.storage.files import read_bytes, reading
 
-__all__ = ["SETTINGS_FILE", "Settings", "read_settings"]
+__all__ = ["SETTINGS_FILE", "Settings", "read_settings", "usable_settings"]
 
 SETTINGS_FILE = "memoranda.toml"
 _LONGEST_DEADLINE = 10**9
@@ -44,8 +44,18 @@ _RULES: dict[str, tuple[type | tuple[type, ...], str]] = {
 }
 
 
-def read_settings(root: str) -> Settings:
-    """The settings of the vault at ``root``.
+def usable_settings(root: str) -> tuple[Settings, list[str]]:
+    """The settings of the vault at ``root`` without what means nothing, and what that is, in words.
+
+    A person's slip of the pen costs that one setting, not the memory. Raises
+    VaultUnreadable: the file is there and may not be read.
+    """
+    faults: list[str] = []
+    return read_settings(root, faults), faults
+
+
+def read_settings(root: str, faults: list[str] | None = None) -> Settings:
+    """The settings of the vault at ``root``. With a list for ``faults``, what means nothing is put there and left out.
 
     Raises:
         UsageError: the file is not TOML, or holds a key or value that means nothing here.
@@ -62,23 +72,30 @@ def read_settings(root: str) -> Settings:
     try:
         table = tomllib.loads(data.decode("utf-8-sig").replace("\r\n", "\n"))
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{SETTINGS_FILE} is not TOML: {error}") from error
-    return _settings_from(table, root)
-
-
-def _settings_from(table: dict[str, Any], root: str) -> Settings:
+        if faults is None:
+            raise UsageError(f"{SETTINGS_FILE} is not TOML: {error}") from error
+        faults.append(f"is not TOML: {error}; every setting has its default")
+        return Settings()
     values: dict[str, Any] = {}
     for key, value in table.items():
-        if key == "projects":
-            values["projects"] = _projects_from(value, root)
-            continue
-        if key not in _RULES:
-            raise UsageError(f"{SETTINGS_FILE}: {key!r} is not a setting (known: {', '.join(_RULES)}, projects)")
-        kinds, meaning = _RULES[key]
-        if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool) or not _fits(key, value):
-            raise UsageError(f"{SETTINGS_FILE}: {key} is {meaning}, not {_shown(value)}")
-        values[key] = value
+        try:
+            values |= _setting(key, value, root)
+        except UsageError as error:
+            if faults is None:
+                raise
+            faults.append(f"{str(error).removeprefix(f'{SETTINGS_FILE}: ')}; it is left out")
     return Settings(**values)
+
+
+def _setting(key: str, value: Any, root: str) -> dict[str, Any]:
+    if key == "projects":
+        return {"projects": _projects_from(value, root)}
+    if key not in _RULES:
+        raise UsageError(f"{SETTINGS_FILE}: {key!r} is not a setting (known: {', '.join(_RULES)}, projects)")
+    kinds, meaning = _RULES[key]
+    if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool) or not _fits(key, value):
+        raise UsageError(f"{SETTINGS_FILE}: {key} is {meaning}, not {_shown(value)}")
+    return {key: value}
 
 
 def _shown(value: Any) -> str:

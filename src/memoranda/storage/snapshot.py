@@ -10,16 +10,12 @@ from dataclasses import dataclass, field
 from memoranda.core.addresses import Address
 from memoranda.core.errors import BadName, OutsideVault, VaultUnreadable
 from memoranda.core.model import Problem
-from memoranda.core.names import check_identifier
+from memoranda.core.names import check_identifier, is_conflict_copy
 from memoranda.storage.files import Stamp
 from memoranda.storage.vault import MemoryRoot, VaultFolder
 
 __all__ = ["FoundFile", "Snapshot", "scan"]
 
-# Dropbox, Syncthing, Nextcloud, OneDrive and our own set-aside copies.
-_CONFLICT_COPY = re.compile(
-    r"\.sync-conflict-|\(.*(?:conflicted copy|冲突的?副本).*\)|_conflict-\d|\.conflict-[0-9a-f]{8}", re.IGNORECASE
-)
 _HALF = re.compile("[\ud800-\udfff]")
 
 
@@ -149,7 +145,7 @@ class _Scanner:
         if not stat.S_ISREG(status.st_mode):
             self._problem(relative, "not-a-file", "is not a regular file")
             return
-        if _CONFLICT_COPY.search(entry.name):
+        if is_conflict_copy(entry.name):
             self._problem(
                 relative, "sync-conflict", "a sync program's or an interrupted save's second copy; merge it by hand"
             )

@@ -22,7 +22,7 @@ from memoranda.storage.files import (
     write_temporary,
     writing,
 )
-from memoranda.storage.settings import Settings, read_settings
+from memoranda.storage.settings import Settings, usable_settings
 
 __all__ = ["FORMAT", "MemoryRoot", "VaultFolder", "read_format"]
 
@@ -96,7 +96,10 @@ class VaultFolder:
             raise VaultFormat(f"the vault at {self.root} has format {found['format']}: run `memoranda migrate`")
         self._described = found is not None
         self.id: str = str((found or {}).get("id", ""))
-        self.settings: Settings = read_settings(self.root)
+        self.settings: Settings
+        #: What in the settings file means nothing and is left out.
+        self.settings_faults: list[str]
+        self.settings, self.settings_faults = usable_settings(self.root)
 
     def _names_in_root(self) -> list[str] | None:
         """What lies in the folder; ``None`` if it is not there."""
@@ -110,7 +113,8 @@ class VaultFolder:
             raise VaultUnreadable(f"{self.root} could not be read ({error.strerror})") from error
 
     def _found(self) -> dict[str, Any] | None:
-        fresh = not self._names_in_root()
+        names = self._names_in_root() or []
+        fresh = not names
         path = os.path.join(self.root, _VAULT_FILE)
         with writing(self.root):
             make_folder(self.root)
@@ -124,7 +128,7 @@ class VaultFolder:
                 return read_format(self.root)
             sync_folder(self.root)
             make_folder(os.path.join(self.root, "memory"))
-            if fresh:
+            if (fresh or ".git" in names) and ".gitignore" not in names:
                 replace_file(os.path.join(self.root, ".gitignore"), _IGNORED.encode())
         self.is_new = True
         return made

@@ -98,7 +98,7 @@ def test_duplicates_and_bad_names():
     category = parse(text)
     hashed = hash_name("d")
     assert [s.address_name for s in category.sections] == ["^x", hash_name("b"), "a", hashed, hashed + "-2"]
-    assert [(line, kind) for line, kind, _ in category.problems] == [(2, "duplicate-name"), (3, "metadata")]
+    assert [(line, kind) for line, kind, _ in category.problems] == [(2, "duplicate-name"), (4, "metadata")]
 
 
 def test_two_comments_are_reported():

@@ -159,7 +159,7 @@ def test_comments_elsewhere_are_not_metadata(text):
 
 
 def test_reports_broken_metadata():
-    assert problems("x\n\n## a\n\n<!-- memoranda: owner | ts=1 -->\n") == [(3, "metadata")]
+    assert problems("x\n\n## a\n\n<!-- memoranda: owner | ts=1 -->\n") == [(5, "metadata")]
 
 
 @pytest.mark.parametrize(

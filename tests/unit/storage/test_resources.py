@@ -21,6 +21,7 @@ from memoranda.storage.resources import Resources, bytes_digest, turn_from_recor
 from memoranda.storage.store import Storage
 
 MONTH = "2026-07"
+conversations = st.text(min_size=1, max_size=12).filter(lambda text: "/" not in text)
 
 
 @pytest.fixture
@@ -105,7 +106,7 @@ class TestNames:
         assert not stem.endswith((".", " "))
         assert stem.split(".")[0].lower() not in {"con", "prn", "aux", "nul", "com1"}
 
-    @given(st.lists(st.text(min_size=1, max_size=9).filter(lambda t: "/" not in t), min_size=1, max_size=6, unique=True))
+    @given(st.lists(conversations, min_size=1, max_size=6, unique=True))
     @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
     def test_two_never_mix(self, resources: Resources, root: Path, ids: list[str]) -> None:
         """Two ids may share a file (they differ in what some systems cannot tell apart), never their turns."""

@@ -255,7 +255,7 @@ def _show_forgotten(session: Session, forgotten: Forgotten) -> None:
     for address in (*forgotten.items, *forgotten.turns):
         out.styled(("yellow", verb), f" {address}")
     for link in forgotten.links:
-        out.styled(("dim", f"link left dangling: {link}"))
+        out.styled(("dim", f"{'would remove' if forgotten.preview else 'removed'} the link to it in {link}"))
     if forgotten.history_records:
         out.styled(("dim", f"records of history blanked: {forgotten.history_records}"))
     if forgotten.preview:
