@@ -78,11 +78,15 @@ class Vault(Reading):
             VaultFormat: written by a newer program, or ``migrate`` is due.
             UsageError: its settings mean nothing.
         """
+        if actor != "user":
+            from memoranda.services.redaction import redact
+
+            actor = redact(actor)[0]
         vault = cls(VaultFolder(os.fspath(path), create=create), actor=actor, clock=clock or SystemClock())
         if os.path.exists(vault._storage.vault.path("forgetting.json")):
             from memoranda.services.forget import resume
 
-            # Who cannot finish it now (read-only, no room, an editor in the way) reads on; the next opening tries again.
+            # Who cannot finish it now (read-only, no room, an editor in the way) reads on; the next opening will try.
             with suppress(VaultError, Conflict):
                 resume(vault._storage, vault._resources)
         return vault

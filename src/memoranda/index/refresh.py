@@ -25,6 +25,7 @@ __all__ = ["Refresher", "item_entry", "turn_entry"]
 
 Progress = Callable[[int, "int | None"], None]
 _JOURNAL_PATIENCE = 0.05
+_FOUND_AT_ONCE = 2000
 
 
 @dataclass(slots=True)
@@ -227,8 +228,7 @@ class Refresher:
         if todo or self._may_be_gone:
             try:
                 with storage.locked(_JOURNAL_PATIENCE if todo else 0.0):
-                    for found in todo:
-                        self._account_for(found)
+                    self._account_for(todo)
                     for baseline in storage.baselines.vanished(snapshot.files):
                         if not snapshot.is_unknown(baseline.path):
                             self._account_for_absence(baseline)
@@ -241,15 +241,25 @@ class Refresher:
         indexed = self._items.get(found.relative)
         return indexed is None or self._storage.baselines.hash_of(found.relative) != indexed.hash
 
-    def _account_for(self, found: FoundFile) -> None:
-        from memoranda.storage.external import account_for
+    def _account_for(self, todo: Sequence[FoundFile]) -> None:
+        from memoranda.storage.external import account_for, account_for_found
+        from memoranda.storage.files import is_being_written
 
         storage = self._storage
-        with suppress(Conflict, VaultUnreadable):
-            loaded = storage.reader.read(found.path)
-            baseline = storage.baselines.get(found.relative)
-            if loaded is not None and (baseline is None or baseline.hash != loaded.hash):
-                account_for(storage, found.address, found.relative, loaded, baseline)
+        new: list[tuple[Address, str, LoadedCategory]] = []
+        for found in todo:
+            with suppress(Conflict, VaultUnreadable):
+                loaded = storage.reader.read(found.path)
+                baseline = storage.baselines.get_or_rebuild(found.relative)
+                if loaded is None or (baseline is not None and baseline.hash == loaded.hash):
+                    continue
+                if baseline is not None:
+                    account_for(storage, found.address, found.relative, loaded, baseline)
+                elif not is_being_written(found.path):
+                    new.append((found.address, found.relative, loaded))
+        # A vault that was filled by hand, or comes from elsewhere, is taken in by thousands of files at once.
+        for start in range(0, len(new), _FOUND_AT_ONCE):
+            account_for_found(storage, new[start : start + _FOUND_AT_ONCE])
 
     def _account_for_absence(self, baseline: Baseline) -> None:
         from memoranda.storage.external import account_for_absence

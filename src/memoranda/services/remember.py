@@ -217,7 +217,7 @@ def _cleaned(address: Address, text: str) -> tuple[Address, str, tuple[Redaction
         recalled = "the text is only a recalled block; there is nothing new to remember"
         raise BadText(recalled if text.strip() else "the text is empty")
     body, redactions = redact(body.strip("\n"))
-    if redact(str(address.named("x") if address.name is None else Address(address.scope, address.category)))[1]:
+    if redact(f"{address.scope.name} {address.category}")[1]:
         raise BadName("a category or scope may not hold a secret; nothing was written")
     if address.name is not None:
         name, more = redact(address.name)

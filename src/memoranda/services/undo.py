@@ -37,9 +37,12 @@ def undo(writer: Writer, journal_id: str | None = None) -> Written:
     # One line of a person's edit can be taken back alone; a tool's change only as a whole.
     part = entry.item if entry.action == "external-edit" and journal_id and "." in journal_id else None
 
+    # Files found at one look are one change, but nobody means all of them by the line of one.
+    files = [file for file in record.files if part is not None or not journal_id or _is_meant(entry, file, journal_id)]
+
     def plan(transaction: Transaction) -> Written:
         notes: list[str] = []
-        for file in record.files:
+        for file in files:
             notes += _undo_file(transaction, writer, record, file, part)
         if turns := record.extra.get("turns"):
             notes += take_back_turns(writer.storage, turns)
@@ -48,13 +51,18 @@ def undo(writer: Writer, journal_id: str | None = None) -> Written:
         address = _first_address(writer, record, part)
         detail: dict[str, Any] = {"undoes": entry.id if part else whole, "action": entry.action}
         if record.files:
-            detail["paths"] = [file.path for file in record.files]
+            detail["paths"] = [file.path for file in files]
         one = part is not None or entry.id == whole
         hashes = (entry.after, entry.before) if one else (None, None)
         transaction.log("restore", address, before=hashes[0], after=hashes[1], detail=detail)
         return Written(str(address or whole), "restored", hashes[1] or "", transaction.id, (), tuple(notes))
 
     return writer.run("restore", plan)
+
+
+def _is_meant(entry: JournalEntry, file: FileChange, journal_id: str) -> bool:
+    one_line = entry.detail.get("kind") == "found" and "." in journal_id
+    return not one_line or file.path == entry.detail.get("path")
 
 
 def _entry(writer: Writer, journal_id: str | None) -> JournalEntry:

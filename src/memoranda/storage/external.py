@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from memoranda.core.addresses import Address
+from memoranda.core.items import Section
 from memoranda.core.metadata import Metadata, format_comment
 from memoranda.core.model import JournalEntry
 from memoranda.core.names import content_hash
@@ -18,7 +19,7 @@ from memoranda.storage.history import ChangeRecord, FileChange, History, ItemCha
 from memoranda.storage.journal import new_change_id, to_record
 from memoranda.storage.store import Storage
 
-__all__ = ["account_for", "account_for_absence", "last_states"]
+__all__ = ["account_for", "account_for_absence", "account_for_found", "last_states"]
 
 ACTION = "external-edit"
 _PERSON = "person"
@@ -41,13 +42,12 @@ def account_for(
         baseline = storage.baselines.get_or_rebuild(relative)
     if is_being_written(loaded.path) or (baseline is not None and baseline.hash == loaded.hash):
         return
-    sections = {s.key: s for s in loaded.category.sections}
-    states = {key: ItemState(s.address_name, s.text, _comment(s.metadata)) for key, s in sections.items()}
-    now = items_of(sections.values())
     if baseline is None:
-        found: list[_Change] = [(None, state) for state in states.values()]
-        _record(storage, address, relative, (None, loaded.hash), found, "found", {}, now)
+        account_for_found(storage, [(address, relative, loaded)])
         return
+    sections = {s.key: s for s in loaded.category.sections}
+    states = {key: _state(s) for key, s in sections.items()}
+    now = items_of(sections.values())
     removed = {k: v for k, v in baseline.items.items() if k not in now}
     updated = {k: v for k, v in baseline.items.items() if k in now and now[k] != v}
     added = {k: v for k, v in now.items() if k not in baseline.items}
@@ -68,6 +68,40 @@ def account_for(
         files = (baseline.hash, loaded.hash if last else baseline.hash)
         _record(storage, address, relative, files, changes, kind, held, then)
         held = then
+
+
+def account_for_found(storage: Storage, found: Sequence[tuple[Address, str, LoadedCategory]]) -> None:
+    """Journal files that were never accounted for: one change, and a line a file, however much it holds.
+
+    Needs the lock. Raises VaultFull, VaultReadOnly.
+    """
+    change = new_change_id()
+    ts = written_moment(storage.clock.now())
+    lines, files, items = [], [], []
+    for number, (address, relative, loaded) in enumerate(found, 1):
+        sections = loaded.category.sections
+        line = change if len(found) == 1 else f"{change}.{number}"
+        detail = {"path": relative, "kind": "found", "items": len(sections)}
+        lines.append(_entry(line, ts, address, None, (None, loaded.hash), detail))
+        files.append(FileChange(relative, None, loaded.hash))
+        items += [ItemChange(relative, None, _state(section)) for section in sections]
+    record = ChangeRecord(
+        id=change,
+        ts=ts,
+        action=ACTION,
+        files=tuple(files),
+        items=tuple(items),
+        journal=tuple(to_record(line) for line in lines),
+        extra={"kind": "found"},
+    )
+    corrected = []
+    for file, (_, _, loaded) in zip(files, found, strict=True):
+        told = items_after({}, delta_of(record, file))
+        corrected.append(replace(file, corrections=corrections(told, items_of(loaded.category.sections))))
+    record = replace(record, files=tuple(corrected))
+    storage.history.append(record)
+    storage.journal.append(lines)
+    storage.baselines.advance(record)
 
 
 def account_for_absence(storage: Storage, address: Address, baseline: Baseline) -> None:
@@ -110,6 +144,10 @@ def _earlier(earlier: dict[tuple[str, str], ItemState], known: tuple[str, str]) 
     return earlier.get(known, known[0])
 
 
+def _state(section: Section) -> ItemState:
+    return ItemState(section.address_name, section.text, _comment(section.metadata))
+
+
 def _comment(metadata: Metadata) -> str:
     return format_comment(metadata) if metadata else ""
 
@@ -127,32 +165,15 @@ def _record(
     change = new_change_id()
     ts = written_moment(storage.clock.now())
 
-    def entry(
-        line: str, item: str | None, before: str | None, after: str | None, detail: dict[str, Any]
-    ) -> JournalEntry:
-        return JournalEntry(
-            id=line,
-            ts=ts,
-            action=ACTION,
-            category=address.category,
-            item=item,
-            scope=str(address.scope),
-            actor=_PERSON,
-            before=before,
-            after=after,
-            detail={"path": relative, "kind": kind, **detail},
-        )
-
-    if kind == "found" or not changes:
-        # A file seen for the first time is one line, however much it holds.
-        lines = [entry(change, None, files[0], files[1], {"items": len(changes)} if kind == "found" else {})]
-    else:
-        lines = []
-        for number, (before, after) in enumerate(changes, 1):
-            name = after.name if after is not None else before.name if isinstance(before, ItemState) else before
-            hashes = [content_hash(s.text) if isinstance(s, ItemState) else None for s in (before, after)]
-            line = change if len(changes) == 1 else f"{change}.{number}"
-            lines.append(entry(line, name, hashes[0], hashes[1], {}))
+    lines = []
+    detail = {"path": relative, "kind": kind}
+    if not changes:
+        lines.append(_entry(change, ts, address, None, files, detail))
+    for number, (before, after) in enumerate(changes, 1):
+        name = after.name if after is not None else before.name if isinstance(before, ItemState) else before
+        hashes = [content_hash(s.text) if isinstance(s, ItemState) else None for s in (before, after)]
+        line = change if len(changes) == 1 else f"{change}.{number}"
+        lines.append(_entry(line, ts, address, name, (hashes[0], hashes[1]), detail))
     items = tuple(
         ItemChange(relative, before if isinstance(before, ItemState) else None, after)
         for before, after in changes
@@ -174,3 +195,25 @@ def _record(
     storage.journal.append(lines)
     storage.baselines.advance(record)
     storage.settle()
+
+
+def _entry(
+    line: str,
+    ts: str,
+    address: Address,
+    item: str | None,
+    hashes: tuple[str | None, str | None],
+    detail: dict[str, Any],
+) -> JournalEntry:
+    return JournalEntry(
+        id=line,
+        ts=ts,
+        action=ACTION,
+        category=address.category,
+        item=item,
+        scope=str(address.scope),
+        actor=_PERSON,
+        before=hashes[0],
+        after=hashes[1],
+        detail=detail,
+    )
