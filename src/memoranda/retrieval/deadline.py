@@ -6,6 +6,9 @@ import time
 
 __all__ = ["Deadline"]
 
+#: A day: what is longer is no limit, and numbers beyond the clock's are none either.
+_LONGEST = 86_400.0
+
 
 class Deadline:
     """A moment after which no further work is begun; without seconds, it never comes.
@@ -16,7 +19,7 @@ class Deadline:
     __slots__ = ("_end", "missed")
 
     def __init__(self, seconds: float | None) -> None:
-        self._end = None if seconds is None else time.perf_counter() + seconds
+        self._end = None if seconds is None else time.perf_counter() + min(seconds, _LONGEST)
         self.missed = False
 
     def left(self) -> float | None:

@@ -71,6 +71,8 @@ def import_turns(
 def _turn(record: Turn | Problem | Mapping[str, Any], number: int) -> Turn | Problem:
     if isinstance(record, Problem):
         return record
+    if not isinstance(record, Turn | Mapping):
+        return Problem("turns", number, "turn", f"a turn is a mapping, not {type(record).__name__}")
     turn = record if isinstance(record, Turn) else turn_from_record(dict(record))
     if turn is None:
         return Problem("turns", number, "turn", "a turn needs at least conversation, turn and text")

@@ -55,15 +55,26 @@ def summary_of(address: str, scope: str, category: str, path: str, parsed: Categ
     return CategorySummary(address, scope, category, path, tuple(s.address_name for s in parsed.sections))
 
 
-def summarize(storage: Storage) -> list[CategorySummary]:
-    """Every category that can be read, shared memory first, then by path. Raises VaultUnreadable."""
+def summarize(storage: Storage, unread: list[str] | None = None) -> list[CategorySummary]:
+    """Every category that can be read, shared memory first, then by path; what cannot be is put in ``unread``.
+
+    Raises:
+        VaultUnreadable: the vault as a whole may not be read.
+    """
     found = []
-    for file in scan(storage.vault).files.values():
-        with suppress(Conflict, VaultUnreadable):
+    snapshot = scan(storage.vault)
+    missing = list(snapshot.unreadable)
+    for file in snapshot.files.values():
+        try:
             loaded = storage.reader.read(file.path)
-            if loaded is not None:
-                address, scope = file.address, str(file.address.scope)
-                found.append(summary_of(str(address), scope, address.category, file.relative, loaded.category))
+        except (Conflict, VaultUnreadable):
+            missing.append(file.relative)
+            continue
+        if loaded is not None:
+            address, scope = file.address, str(file.address.scope)
+            found.append(summary_of(str(address), scope, address.category, file.relative, loaded.category))
+    if unread is not None:
+        unread += missing
     return found
 
 

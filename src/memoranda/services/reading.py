@@ -53,6 +53,11 @@ class Reading:
         return self._storage.vault.settings
 
     @property
+    def settings_faults(self) -> list[str]:
+        """What in ``memoranda.toml`` means nothing and is left out, in words."""
+        return self._storage.vault.settings_faults
+
+    @property
     def clock(self) -> Clock:
         """The clock that dates what is written, and whose zone days are counted in."""
         return self._storage.clock
@@ -74,6 +79,15 @@ class Reading:
         wanted = None if category is None else parse_address(category)
         whose = None if scope is None else parse_scope(scope)
         return [as_item(entry) for entry in self._contents.items(wanted, whose)]
+
+    def unread(self) -> list[str]:
+        """The files and folders of memory that cannot be read just now, by path. Raises VaultUnreadable."""
+        from memoranda.services.overview import summarize
+
+        unread: list[str] = []
+        with self._contents.mutex:
+            summarize(self._storage, unread)
+        return unread
 
     def categories(self, scope: str | None = None) -> list[CategorySummary]:
         """Every category, or those of one scope. Raises VaultUnreadable."""

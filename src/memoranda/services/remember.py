@@ -80,6 +80,10 @@ def remember(
                 f"{category.address.named(present.name)} holds other text (hash {present.hash}); "
                 "revise it, or say what to do: on_exists=revise, append or rename"
             )
+        earlier = category.category.find(name) is not None
+        if present is not None and earlier and not linked and present.metadata.actor == metadata.actor:
+            note = "it was changed here since it was imported, and stays so"
+            return _unchanged(category, present.name, "unchanged", note, redactions)
         if present is not None:
             name = category.editor.free_name(name)
             notes = (f"{wanted.name} holds other text; stored as {name}",)

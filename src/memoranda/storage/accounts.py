@@ -20,7 +20,7 @@ __all__ = [
     "Delta",
     "Items",
     "corrections",
-    "delta_of",
+    "deltas_of",
     "file_hash_after",
     "fingerprint",
     "item_key",
@@ -73,19 +73,21 @@ def items_of(sections: Iterable[Section]) -> Items:
     return {s.key: (s.address_name, fingerprint(s.text, s.metadata)) for s in sections}
 
 
-def delta_of(record: ChangeRecord, file: FileChange) -> Delta:
-    """What a record did to one file's items."""
-    delta: Delta = {}
+def deltas_of(record: ChangeRecord) -> dict[str, Delta]:
+    """What a record did to the items of each of its files, by path."""
+    deltas: dict[str, Delta] = {file.path: {} for file in record.files}
     for change in record.items:
-        if change.path != file.path or change.before == change.after:
+        delta = deltas.get(change.path)
+        if delta is None or change.before == change.after:
             continue
         if change.before is not None:
             delta[item_key(change.before.name)] = None
         if change.after is not None:
             delta[item_key(change.after.name)] = (change.after.name, state_fingerprint(change.after))
-    for key, name, mark in file.corrections:
-        delta[key] = (name, mark) if mark else None
-    return delta
+    for file in record.files:
+        for key, name, mark in file.corrections:
+            deltas[file.path][key] = (name, mark) if mark else None
+    return deltas
 
 
 def items_after(items: Items, delta: Mapping[str, tuple[str, str] | None]) -> Items:
@@ -117,6 +119,7 @@ def replay(records: Iterable[ChangeRecord], known: dict[str, Baseline]) -> set[s
     """
     partial: set[str] = set()
     for record in records:
+        deltas = deltas_of(record)
         for file in record.files:
             before = known.get(file.path)
             if file.after is None:
@@ -126,7 +129,7 @@ def replay(records: Iterable[ChangeRecord], known: dict[str, Baseline]) -> set[s
             if record.state == "forgotten" or (before is None and file.before is not None):
                 partial.add(file.path)
             items = {} if before is None else before.items
-            for key, value in delta_of(record, file).items():
+            for key, value in deltas[file.path].items():
                 if value is None:
                     items.pop(key, None)
                 else:

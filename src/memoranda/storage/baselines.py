@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from memoranda.core.errors import MemorandaError
 from memoranda.core.items import parse
-from memoranda.storage.accounts import Baseline, Delta, delta_of, file_hash_after, items_after, items_of, replay
+from memoranda.storage.accounts import Baseline, Delta, deltas_of, file_hash_after, items_after, items_of, replay
 from memoranda.storage.baseline_files import (
     DAMAGE,
     append_delta,
@@ -100,7 +100,8 @@ class Baselines:
 
     def get_or_rebuild(self, path: str) -> Baseline | None:
         """What is known of a file, also if it was lost just now. Needs the lock."""
-        self.ensure()
+        if self._state is None:
+            self.ensure()
         found = self.get(path)
         if found is None and self._state is None:
             self.ensure()
@@ -181,11 +182,12 @@ class Baselines:
             self._rebuild(now)
 
     def _apply(self, record: ChangeRecord, sizes: Mapping[str, int]) -> bool:
+        deltas = deltas_of(record)
         for file in record.files:
             if file.after is None:
                 done = self._remove(file.path)
             else:
-                done = self._change(file, delta_of(record, file), sizes.get(file.path, 0))
+                done = self._change(file, deltas[file.path], sizes.get(file.path, 0))
             if not done:
                 return False
         return True

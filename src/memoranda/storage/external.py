@@ -11,7 +11,7 @@ from memoranda.core.items import Section
 from memoranda.core.metadata import Metadata, format_comment
 from memoranda.core.model import JournalEntry
 from memoranda.core.names import content_hash
-from memoranda.storage.accounts import Baseline, Items, corrections, delta_of, items_after, items_of, state_fingerprint
+from memoranda.storage.accounts import Baseline, Items, corrections, deltas_of, items_after, items_of, state_fingerprint
 from memoranda.storage.categories import LoadedCategory
 from memoranda.storage.clock import written_moment
 from memoranda.storage.files import is_being_written
@@ -95,8 +95,9 @@ def account_for_found(storage: Storage, found: Sequence[tuple[Address, str, Load
         extra={"kind": "found"},
     )
     corrected = []
+    deltas = deltas_of(record)
     for file, (_, _, loaded) in zip(files, found, strict=True):
-        told = items_after({}, delta_of(record, file))
+        told = items_after({}, deltas[file.path])
         corrected.append(replace(file, corrections=corrections(told, items_of(loaded.category.sections))))
     record = replace(record, files=tuple(corrected))
     storage.history.append(record)
@@ -189,7 +190,7 @@ def _record(
         extra={"kind": kind},
     )
     if files[1] is not None:
-        told = items_after(held, delta_of(record, record.files[0]))
+        told = items_after(held, deltas_of(record)[relative])
         record = replace(record, files=(replace(record.files[0], corrections=corrections(told, holds)),))
     storage.history.append(record)
     storage.journal.append(lines)

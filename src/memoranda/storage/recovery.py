@@ -61,7 +61,8 @@ def recover(vault: VaultFolder, history: History, journal: Journal) -> None:
             history.take_back(record.id)
             return
         for file, done in zip(files, placed, strict=True):
-            if not done:
+            # What a person did has no edits: there is nothing that we could finish.
+            if not done and file.edits:
                 _finish(vault, record, file)
     _clear_temporaries(vault, files)
     if missing:

@@ -20,7 +20,7 @@ from memoranda.core.errors import BadText, ChangedUnderneath, MemorandaError, Va
 from memoranda.core.items import Category, parse
 from memoranda.core.model import JournalEntry
 from memoranda.core.names import content_hash
-from memoranda.storage.accounts import corrections, delta_of, items_after, items_of
+from memoranda.storage.accounts import corrections, deltas_of, items_after, items_of
 from memoranda.storage.categories import bytes_hash
 from memoranda.storage.clock import written_moment
 from memoranda.storage.external import account_for, account_for_absence
@@ -249,7 +249,7 @@ class Transaction:
         change = FileChange(opened.relative, opened.hash, bytes_hash(data), edits)
         if not opened.tells_all(category):
             known = self._storage.baselines.get_or_rebuild(opened.relative)
-            delta = delta_of(ChangeRecord("", "", "", items=tuple(opened.changes)), change)
+            delta = deltas_of(ChangeRecord("", "", "", (change,), tuple(opened.changes)))[change.path]
             told = items_after({} if known is None else known.items, delta)
             change = replace(change, corrections=corrections(told, items_of(category.sections)))
         return _Staged(change, data, len(category.sections))

@@ -47,12 +47,12 @@ def test_every_fault_by_file_and_line(vault: Vault, root: Path) -> None:
     found = kinds(vault)
     expected = {
         ("memory/gb.md", 3): "encoding",
-        ("memory/links.md", 1): "dangling-link",
+        ("memory/links.md", 3): "dangling-link",
         ("memory/links.md", 5): "dangling-superseded_by",
         ("memory/twice.md", 5): "duplicate-name",
         ("memory/open.md", 3): "unclosed",
         ("memory/merge.md", 3): "merge-marker",
-        ("memory/meta.md", 1): "metadata",
+        ("memory/meta.md", 5): "metadata",
         ("memory/front.md", 2): "front-matter",
         ("memory/CON.md", 0): "name",
         ("memory/c (conflicted copy 2026).md", 0): "sync-conflict",

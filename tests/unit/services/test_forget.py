@@ -51,7 +51,7 @@ def test_nothing_is_left_of_a_forgotten_item(vault: Vault, root: Path) -> None:
     assert_gone(root)
     assert done.items == (f"birds:{CANARY}",)
     assert done.turns == ("turn/talk#2",)
-    assert set(done.links) == {"notes:linked", "notes:newer"}
+    assert set(done.links) == {"notes:linked", "notes:newer", "memory/preamble.md"}
     assert done.history_records > 3
     assert done.warnings == ()
     assert vault.retrieve("canary midnight noon", levels=["item", "resource"]).hits == []

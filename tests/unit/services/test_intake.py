@@ -72,6 +72,14 @@ def test_what_cannot_be_stored_is_listed_and_the_rest_goes_on(writer: Writer, va
     assert [i.name for i in vault.items("c")] == ["a", "a-2"]
 
 
+def test_what_was_revised_since_its_import_stays_so(writer: Writer, vault: Vault) -> None:
+    import_items(writer, [foreign("a", "one")], "theirs")
+    vault.revise("c:a", "one, and more")
+    again = import_items(writer, [foreign("a", "one")], "theirs")
+    assert (again.added, again.unchanged) == (0, 1)
+    assert [(i.name, i.text) for i in vault.items("c")] == [("a", "one, and more")]
+
+
 def test_a_fault_in_the_source_leaves_the_vault_as_it_was(writer: Writer, vault: Vault, root: Path) -> None:
     def broken() -> Iterator[ForeignItem]:
         yield foreign("a", "one")

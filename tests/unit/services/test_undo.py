@@ -161,11 +161,15 @@ def test_what_a_person_wrote_is_taken_back_only_by_its_id(vault: Vault, root: Pa
     assert vault.undo(entries["found"].id).notes == ("removed new:whole",)
 
 
-def test_change_by_hand_is_taken_back(vault: Vault, root: Path) -> None:
+def test_change_by_hand_is_taken_back_only_by_its_id(vault: Vault, root: Path) -> None:
     vault.remember("c:a", "one")
     before = memory_bytes(root)
     write(root, "memory/c.md", (root / "memory/c.md").read_text().replace("one", "two"))
-    vault.undo()
+    by_hand = memory_bytes(root)
+    with pytest.raises(CannotUndo, match="changed since"):
+        vault.undo()
+    assert memory_bytes(root) == by_hand
+    vault.undo(vault.log(1)[0].id)
     assert memory_bytes(root) == before
 
 

@@ -8,14 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from fakes.editor import account, add, known_as, save
-from memoranda.core.addresses import parse_address
+from fakes.disk import stops_at
+from fakes.editor import account, add, known_as, look, save
+from memoranda.core.addresses import Address, parse_address
 from memoranda.core.errors import VaultFull
 from memoranda.core.model import JournalEntry
 from memoranda.core.names import content_hash
 from memoranda.storage.accounts import state_fingerprint
-from memoranda.storage.external import account_for, account_for_absence, last_states
+from memoranda.storage.cache import clear_cache
+from memoranda.storage.categories import LoadedCategory
+from memoranda.storage.external import account_for, account_for_absence, account_for_found, last_states
 from memoranda.storage.history import ChangeRecord, ItemState
+from memoranda.storage.snapshot import scan
 from memoranda.storage.store import Storage
 from memoranda.storage.transaction import run
 
@@ -290,3 +294,61 @@ def test_a_full_disk_leaves_it_for_the_next_look(likes: Path, storage: Storage) 
     assert told(storage) == []
     account(storage)
     assert told(storage) == [("coffee", "changed")]
+
+
+class TestManyAtOnce:
+    """A vault that was filled by hand is taken in by one change, a line a file."""
+
+    @pytest.fixture
+    def found(self, storage: Storage, memory: Path) -> list[tuple[Address, str, LoadedCategory]]:
+        for name, text in (("a", "## x\n\none\n"), ("b", "- two\n- two\n"), ("c", ""), ("d", "## y\n\nfour\n")):
+            save(memory / f"{name}.md", text.encode())
+        files = []
+        for path, file in scan(storage.vault).files.items():
+            loaded = storage.reader.read(file.path)
+            assert loaded is not None
+            files.append((file.address, path, loaded))
+        return files
+
+    def test_a_line_a_file(self, found: list[tuple[Address, str, LoadedCategory]], storage: Storage) -> None:
+        with storage.locked():
+            account_for_found(storage, found)
+        lines = entries(storage, 0)
+        assert [(e.category, e.detail["items"]) for e in lines] == [("a", 1), ("b", 2), ("c", 0), ("d", 1)]
+        assert [e.id.partition(".")[2] for e in lines] == ["1", "2", "3", "4"]
+        known = known_as(storage)
+        with storage.locked():
+            clear_cache(storage)
+        assert known_as(storage) == known
+        account(storage)
+        assert len(entries(storage, 0)) == 4
+
+    @pytest.mark.parametrize("step", range(1, 12))
+    def test_killed_and_changed_since(
+        self,
+        step: int,
+        found: list[tuple[Address, str, LoadedCategory]],
+        storage: Storage,
+        memory: Path,
+        root: Path,
+        open_storage: Callable[[], Storage],
+    ) -> None:
+        """Nothing is made of what a person did in between: no file comes back, no item."""
+
+        def work() -> None:
+            with storage.locked():
+                account_for_found(storage, found)
+
+        stops_at(step, work)
+        (memory / "a.md").unlink()
+        save(memory / "b.md", b"## z\n\nnew\n")
+        (memory / "d.md").unlink()
+        files = look(root)
+        account(open_storage())
+        account(open_storage())
+        assert look(root) == files
+        known = known_as(open_storage())
+        assert set(known) == {"memory/b.md", "memory/c.md"}
+        told = [(e.category, e.item, e.detail["kind"]) for e in open_storage().journal.read()]
+        assert len(told) == len(set(told))
+        assert {path for path, _, kind in told if kind == "found"} >= {"b", "c"}

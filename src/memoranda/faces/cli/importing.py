@@ -112,4 +112,5 @@ def export(session: Session) -> int:
         else:
             for record in vault.export():
                 out.json(record, indent=None)
+        session.tell_unread(vault)
     return 0

@@ -127,6 +127,7 @@ def status(session: Session) -> int:
     """Say what the vault holds."""
     with session.open() as vault:
         values = vault.status().as_dict()
+        session.tell_unread(vault)
     if session.arguments.json:
         session.out.json(values)
     else:

@@ -89,6 +89,7 @@ def ls(session: Session) -> int:
     out = session.out
     with session.open() as vault:
         found = vault.categories(scope=session.arguments.scope)
+        session.tell_unread(vault)
     if session.arguments.json:
         out.json(
             [

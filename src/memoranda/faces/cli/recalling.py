@@ -101,6 +101,7 @@ def _retrieve(session: Session, *, explained: bool) -> int:
             as_of=arguments.as_of,
             explain=explained,
         )
+        said = found.no_match and not arguments.level and any(True for _ in vault.conversations())
     if arguments.json:
         out.json(found.as_dict())
     elif arguments.render:
@@ -109,6 +110,9 @@ def _retrieve(session: Session, *, explained: bool) -> int:
         _show_missing(out, found)
     else:
         show_retrieval(out, found)
+    if said:
+        # Who asked memory alone may have meant what was said.
+        out.note("what was said in conversations is asked with --level resource")
     return 0 if found.hits else NotFound.exit_code
 
 

@@ -85,6 +85,7 @@ def grep(session: Session) -> int:
                 found.append({"path": path, "line": number, "text": line})
             else:
                 out.styled(("cyan", path), f":{number}:{line}")
+        session.tell_unread(vault)
     if arguments.json:
         out.json(found)
     return 0 if matched else NotFound.exit_code

@@ -42,13 +42,23 @@ class Session:
         """
         from memoranda.bootstrap import Vault
 
-        return Vault.open(self.folder(), create=False)
+        return self._told(Vault.open(self.folder(), create=False))
+
+    def _told(self, vault: Vault) -> Vault:
+        for fault in vault.settings_faults:
+            self.out.note(f"memoranda.toml {fault}")
+        return vault
+
+    def tell_unread(self, vault: Vault) -> None:
+        """Say on stderr what a list of everything had to leave out."""
+        for path in vault.unread():
+            self.out.note(f"{path} cannot be read and is left out; see memoranda check")
 
     def open_or_create(self) -> Vault:
         """The vault; a new one is named on stderr, so that nobody wonders where it lies."""
         from memoranda.bootstrap import Vault
 
-        vault = Vault.open(self.folder(), create=True)
+        vault = self._told(Vault.open(self.folder(), create=True))
         if vault.is_new:
             self.out.note(f"new vault: {vault.root}")
         return vault

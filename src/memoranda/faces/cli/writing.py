@@ -256,7 +256,7 @@ def _show_forgotten(session: Session, forgotten: Forgotten) -> None:
         out.styled(("yellow", verb), f" {address}")
     for link in forgotten.links:
         out.styled(("dim", f"{'would remove' if forgotten.preview else 'removed'} the link to it in {link}"))
-    if forgotten.history_records:
+    if forgotten.history_records and not forgotten.preview:
         out.styled(("dim", f"records of history blanked: {forgotten.history_records}"))
     if forgotten.preview:
         out.note("nothing was changed; without --preview this cannot be undone")
