@@ -12,11 +12,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from memoranda.version import __version__
 
+TYPE_CHECKING = False  # typing itself would be most of what this import costs
 if TYPE_CHECKING:
+    from typing import Any
+
     from memoranda.bootstrap import Vault as Vault
     from memoranda.core import errors as errors
     from memoranda.core.errors import MemorandaError as MemorandaError

@@ -5,17 +5,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from typing import TYPE_CHECKING
 
 from memoranda.core.addresses import Address, Scope, parse_address
 from memoranda.core.errors import Conflict, NotFound
 from memoranda.core.model import Item, Level
 from memoranda.core.names import hash_name, name_key
-from memoranda.index.corpus import Corpus, Entry
-from memoranda.index.refresh import Refresher, item_entry
-from memoranda.storage.categories import LoadedCategory
-from memoranda.storage.resources import Resources
-from memoranda.storage.store import Storage
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from memoranda.index.corpus import Corpus, Entry
+    from memoranda.index.refresh import Refresher
+    from memoranda.storage.categories import LoadedCategory
+    from memoranda.storage.resources import Resources
+    from memoranda.storage.store import Storage
 
 __all__ = ["Contents", "Progress", "as_item"]
 
@@ -31,10 +35,29 @@ class Contents:
 
     def __init__(self, storage: Storage, resources: Resources) -> None:
         self.mutex = threading.RLock()
-        self.corpus = Corpus()
         self._storage = storage
         self._resources = resources
-        self._refresher = Refresher(storage, resources, self.corpus)
+        self._made: tuple[Corpus, Refresher] | None = None
+
+    def _parts(self) -> tuple[Corpus, Refresher]:
+        """The corpus and what fills it, made where first needed: listing and showing never do."""
+        with self.mutex:
+            if self._made is None:
+                from memoranda.index.corpus import Corpus
+                from memoranda.index.refresh import Refresher
+
+                corpus = Corpus()
+                self._made = (corpus, Refresher(self._storage, self._resources, corpus))
+            return self._made
+
+    @property
+    def corpus(self) -> Corpus:
+        """What has been read, ready to be searched."""
+        return (self._made or self._parts())[0]
+
+    @property
+    def _refresher(self) -> Refresher:
+        return (self._made or self._parts())[1]
 
     def refresh(
         self,
@@ -80,6 +103,8 @@ class Contents:
 
     def find(self, wanted: Address) -> Entry | None:
         """One item now, without a look at any other category. Raises VaultUnreadable."""
+        from memoranda.index.refresh import item_entry
+
         with self.mutex:
             for relative, address, loaded in self._files(wanted):
                 name = wanted.name or ""
@@ -121,9 +146,7 @@ class Contents:
     def renewed(self) -> Iterator[None]:
         """Start anew from the files; what is read inside is what counts from now on."""
         with self.mutex:
-            corpus = Corpus()
-            refresher = Refresher(self._storage, self._resources, corpus)
-            self.corpus, self._refresher = corpus, refresher
+            self._made = None
             yield
 
     def _files(self, wanted: Address) -> Iterator[tuple[str, Address, LoadedCategory]]:

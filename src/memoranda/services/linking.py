@@ -204,7 +204,10 @@ def _without_links(text: str, choose: Choose, otherwise: str) -> str:
     for link in find_links(text):
         if choose(link):
             start = link.start - 1 if text[link.start - 1 : link.start] == "!" else link.start
-            pieces += [text[done:start], link.shown or otherwise]
+            shown = link.shown or otherwise
+            if not shown and text[start - 1 : start] == " " and text[link.end : link.end + 1] in ("", " ", "\n", "\r"):
+                start = max(done, start - 1)
+            pieces += [text[done:start], shown]
             done = link.end
     return "".join([*pieces, text[done:]])
 

@@ -9,17 +9,17 @@ from memoranda.core.addresses import parse_address, parse_scope, parse_turn
 from memoranda.core.model import Item, JournalEntry, Level, Turn
 from memoranda.core.names import name_key
 from memoranda.core.ports import Clock
-from memoranda.retrieval.result import Retrieval
 from memoranda.services.contents import Contents, Progress, as_item
 from memoranda.storage.clock import parse_moment
-from memoranda.storage.resources import Resources
-from memoranda.storage.settings import Settings
-from memoranda.storage.store import Storage
 
 if TYPE_CHECKING:
+    from memoranda.retrieval.result import Retrieval
     from memoranda.services.graph import Graph
     from memoranda.services.overview import CategorySummary
     from memoranda.services.status import ConversationSummary
+    from memoranda.storage.resources import Resources
+    from memoranda.storage.settings import Settings
+    from memoranda.storage.store import Storage
 
 __all__ = ["Reading"]
 

@@ -139,7 +139,7 @@ def damage(root: Path, kind: str, seed: int) -> None:
 
 
 @given(st.lists(st.tuples(steps, damages), max_size=14), st.integers(0, 10**6))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=120, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=80, deadline=None)
 def test_a_damaged_cache_changes_no_line(
     tmp_path: Path, work: list[tuple[tuple[str, str, int], str]], seed: int
 ) -> None:

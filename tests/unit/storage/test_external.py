@@ -323,7 +323,7 @@ class TestManyAtOnce:
         account(storage)
         assert len(entries(storage, 0)) == 4
 
-    @pytest.mark.parametrize("step", range(1, 12))
+    @pytest.mark.parametrize("step", range(1, 25))
     def test_killed_and_changed_since(
         self,
         step: int,

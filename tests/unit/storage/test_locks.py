@@ -205,6 +205,18 @@ class TestForks:
             os.close(ready)
             os.close(tell)
 
+    def test_one_that_python_knows_nothing_of(self, path: str) -> None:
+        """A library that forks by itself runs no hook: its child shares the lock until it ends."""
+        lock = VaultLock(path)
+        lock.acquire()
+        shared = os.dup(lock._descriptor)
+        lock.release()
+        try:
+            with VaultLock(path, patience=0):
+                pass
+        finally:
+            os.close(shared)
+
     def test_leaving_the_block_in_the_child_frees_nothing(self, path: str) -> None:
         lock = VaultLock(path)
         with lock:
