@@ -511,3 +511,51 @@ def test_every_error_is_ours(vault: Vault) -> None:
     ):
         with pytest.raises(MemorandaError):
             call()
+
+
+def test_settings_that_mean_nothing_cost_only_themselves(root: Path) -> None:
+    root.mkdir()
+    write(root, "memoranda.toml", 'deadlin = 1\nk1 = 1.5\nb = "x"\n')
+    with Vault.open(root) as vault:
+        assert (vault.settings.k1, vault.settings.b) == (1.5, 0.4)
+        assert len(vault.settings_faults) == 2
+        assert [p.kind for p in vault.check()] == ["settings", "settings"]
+    write(root, "memoranda.toml", "not toml at all [")
+    with Vault.open(root) as vault:
+        assert vault.settings.k1 == 1.2
+        assert "TOML" in vault.settings_faults[0]
+
+
+def test_what_lists_leave_out_is_named(root: Path) -> None:
+    with Vault.open(root) as vault:
+        vault.remember("fine:x", "text")
+        write(root, "memory/bad.md", b"\xff\xfe")
+        assert vault.unread() == ["memory/bad.md"]
+        assert [c.address for c in vault.categories()] == ["fine"]
+
+
+def test_thousands_of_files_made_by_hand_are_one_change_and_a_line_each(root: Path) -> None:
+    for number in range(2500):
+        write(root, f"memory/c{number}.md", f"## n\n\nfact {number}\n")
+    with Vault.open(root) as vault:
+        assert vault.retrieve("77", deadline=60).hits[0].address == "c77:n"
+        lines = [entry for entry in vault.log() if entry.action == "external-edit"]
+        assert len(lines) == 2500
+        assert len({entry.id.partition(".")[0] for entry in lines}) == 2
+        one = next(entry for entry in lines if entry.detail["path"] == "memory/c5.md")
+        vault.undo(one.id)
+        assert vault.get("c5:n") is None
+        assert len(vault.items()) == 2499
+
+
+@pytest.mark.parametrize("deadline", [1e18, 10**30])
+def test_a_deadline_beyond_the_clock_is_none(root: Path, deadline: float) -> None:
+    with Vault.open(root) as vault:
+        vault.remember("a:b", "text")
+        assert [hit.address for hit in vault.retrieve("text", deadline=deadline)] == ["a:b"]
+
+
+def test_a_turn_that_is_no_mapping_is_a_problem(root: Path) -> None:
+    with Vault.open(root) as vault:
+        done = vault.import_turns(["x"])  # type: ignore[list-item]
+        assert (done.added, done.skipped) == (0, 1)

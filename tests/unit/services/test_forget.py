@@ -7,7 +7,7 @@ import pytest
 
 from fakes.clock import FakeClock
 from memoranda.bootstrap import Vault
-from memoranda.core.errors import CannotUndo, NotFound, UsageError
+from memoranda.core.errors import CannotUndo, ChangedUnderneath, NotFound, UsageError
 from observing import crash_at, journal, memory_bytes, places_of, tree_bytes, write
 
 #: Stands in a name and in a text; long and short, in two scripts.
@@ -60,7 +60,7 @@ def test_nothing_is_left_of_a_forgotten_item(vault: Vault, root: Path) -> None:
     newer = vault.get("notes:newer")
     assert linked is not None
     assert newer is not None
-    assert linked.text == "See  and it."
+    assert linked.text == "See and it."
     assert newer.metadata.supersedes is None
     assert [i.name for i in vault.items("birds")] == ["other"]
     assert (root / "memory/preamble.md").read_text() == "Preamble with .\n\n## x\n\ntext\n"
@@ -287,3 +287,54 @@ def test_crash_at_any_step_is_finished_by_the_next_opening(tmp_path: Path, clock
         step += 1
     assert begun
     assert step > 20
+
+
+def test_forget_that_fails_has_not_happened_and_does_not_happen_later(
+    vault: Vault, root: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An editor that holds the file open: the caller is told that nothing was done, so nothing may be."""
+    from memoranda.storage.transaction import Transaction
+
+    def refused(self: Transaction) -> None:
+        raise ChangedUnderneath("the file is open for writing in another program; nothing was written")
+
+    vault.remember("c:a", "alpha")
+    vault.remember("c:b", "beta")
+    before = memory_bytes(root)
+    with monkeypatch.context() as patched:
+        patched.setattr(Transaction, "commit", refused)
+        with pytest.raises(ChangedUnderneath):
+            vault.forget("c:a")
+    assert not (root / "forgetting.json").exists()
+    with Vault.open(root, clock=clock) as other:
+        assert [h.address for h in other.retrieve("alpha")] == ["c:a"]
+    assert memory_bytes(root) == before
+
+
+def test_what_cannot_be_finished_now_does_not_keep_anybody_from_reading(
+    vault: Vault, root: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from memoranda.storage.transaction import Transaction
+
+    def refused(self: Transaction) -> None:
+        raise ChangedUnderneath("the file is open for writing in another program; nothing was written")
+
+    vault.remember("c:a", "alpha")
+    vault.remember("c:b", "beta")
+    write(root, "forgetting.json", '{"id": "0123456789", "items": ["c:a"], "turns": [], "user": null, "names": []}')
+    with monkeypatch.context() as patched:
+        patched.setattr(Transaction, "commit", refused)
+        with Vault.open(root, clock=clock) as other:
+            assert [h.address for h in other.retrieve("beta")] == ["c:b"]
+    with Vault.open(root, clock=clock) as other:
+        assert other.get("c:a") is None
+    assert not (root / "forgetting.json").exists()
+
+
+def test_a_removed_link_takes_its_space_along(vault: Vault) -> None:
+    vault.remember("c:a", "alpha")
+    vault.remember("c:b", "Ends with [[c:a]]\n\nand [[c:a]] within, and [[c:a|shown]].")
+    vault.forget("c:a")
+    found = vault.get("c:b")
+    assert found is not None
+    assert found.text == "Ends with\n\nand within, and shown."

@@ -8,7 +8,9 @@ from fakes.clock import FakeClock
 from memoranda.bootstrap import Vault
 from memoranda.core.errors import BadName, BadText, ChangedUnderneath, NameTaken, NotFound, UsageError
 from memoranda.core.names import content_hash
-from observing import journal, memory_bytes, write
+from observing import journal, memory_bytes, places_of, write
+
+TOKEN = "ghp_abcdefghij0123456789ABCDEFGHIJ012345"
 
 
 def test_adds_an_item_with_its_metadata(vault: Vault, root: Path) -> None:
@@ -426,3 +428,31 @@ def test_file_that_ends_in_an_open_fence_takes_no_item(vault: Vault, root: Path)
     with pytest.raises(ChangedUnderneath, match="open from line 3"):
         vault.remember("c:b", "text")
     assert path.read_text() == "## a\n\n```\nnever closed\n"
+
+
+@pytest.mark.parametrize("address", [f"{TOKEN}:x", f"user/{TOKEN}/notes:x", f"agent/{TOKEN}/notes"])
+def test_no_address_holds_a_secret(vault: Vault, root: Path, address: str) -> None:
+    with pytest.raises(BadName, match="secret"):
+        vault.remember(address, "innocent")
+    assert places_of(root, TOKEN) == []
+
+
+def test_nor_does_who_writes(root: Path, clock: FakeClock) -> None:
+    with Vault.open(root, clock=clock, actor=TOKEN) as vault:
+        vault.remember("notes:x", "innocent")
+    assert places_of(root, TOKEN) == []
+
+
+def test_a_category_named_like_a_conflict_copy_would_not_be_read(vault: Vault) -> None:
+    with pytest.raises(BadName, match="conflict copy"):
+        vault.remember("notes (conflicted copy 2026-01-01):x", "hidden")
+
+
+def test_the_same_text_without_naming_an_owner_is_the_one_that_is_there(vault: Vault) -> None:
+    vault.remember("notes:x", "Likes tea.", owner="user:lin")
+    again = vault.remember("notes:x", "Likes tea.", source="turn/c#1")
+    assert again.status == "unchanged"
+    assert any("source" in note for note in again.notes)
+    assert vault.remember("notes:y", "Likes tea.").status == "duplicate"
+    assert vault.remember("notes:y", "Likes tea.", owner="user:bo").status == "added"
+
