@@ -57,7 +57,8 @@ def repair(writer: Writer, corpus: Corpus, problems: list[Problem]) -> list[Prob
     for problem in problems:
         if problem.kind == "leftover":
             path = writer.storage.vault.absolute(problem.path)
-            with writing(path), suppress(FileNotFoundError):
+            # Under the lock nobody is in the middle of a change that still needs it.
+            with writer.storage.locked(), writing(path), suppress(FileNotFoundError):
                 os.unlink(path)
             mended.append(problem)
     mended += _repair_links(writer, corpus, [p for p in problems if p.kind == "dangling-link" and p.repairable])

@@ -25,6 +25,8 @@ class Doomed:
 
     items: dict[str, Address] = field(default_factory=dict)
     turns: set[tuple[str, str]] = field(default_factory=set)
+    #: Turns that items came from and that were never brought in: they must not be later, either.
+    absent: set[tuple[str, str]] = field(default_factory=set)
     conversations: set[str] = field(default_factory=set)
     user: str | None = None
 
@@ -172,5 +174,6 @@ def _resolve_turns(resources: Resources, found: Doomed) -> None:
     """Leave just the turns that there are and that hold something still."""
     if not (found.turns or found.conversations or found.user):
         return
-    turns = (turn for file in resources.files() for turn in resources.read(file.path))
+    turns = [turn for file in resources.files() for turn in resources.read(file.path)]
+    found.absent = found.turns - {(t.conversation, t.turn) for t in turns}
     found.turns = {(t.conversation, t.turn) for t in turns if not t.forgotten and found.takes(t)}

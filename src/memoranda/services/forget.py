@@ -91,7 +91,8 @@ def resume(storage: Storage, resources: Resources) -> None:
             intent = json.load(stream)
             items = {str(text): parse_address(str(text)) for text in intent["items"]}
             turns = {(str(c), str(t)) for c, t in intent["turns"]}
-            doomed = Doomed(items, turns, user=intent.get("user"))
+            absent = {(str(c), str(t)) for c, t in intent.get("absent", [])}
+            doomed = Doomed(items, turns, absent, user=intent.get("user"))
             traces = traces_of(storage, items.values(), [(str(p), str(k)) for p, k in intent["names"]])
             change, links = _commit_removal(storage, str(intent["id"]), doomed, traces)
             _carry_out(storage, resources, change, links, doomed, traces)
@@ -116,6 +117,7 @@ def _write_intent(storage: Storage, change: str, doomed: Doomed, traces: Traces)
         "id": change,
         "items": list(doomed.items),
         "turns": sorted(doomed.turns),
+        "absent": sorted(doomed.absent),
         "user": doomed.user,
         "names": sorted(traces.names),
     }
@@ -133,6 +135,7 @@ def _carry_out(
     traces.texts |= later.texts
     traces.lines |= later.lines
     blanked = resources.blank(lambda turn: (turn.conversation, turn.turn) in doomed.turns)
+    resources.bury(doomed.absent, storage.clock.now().astimezone(storage.clock.zone()).strftime("%Y-%m"))
     records = scrub_history(storage, traces)
     scrub_journal(storage, doomed.items.values(), traces)
     scrub_usage(storage, [*_all_addresses(storage, doomed, traces), *_turns(doomed), *blanked])

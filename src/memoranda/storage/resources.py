@@ -152,6 +152,21 @@ class Resources:
                     os.unlink(lines.torn_path)
         return blanked
 
+    def bury(self, turns: Iterable[tuple[str, str]], month: str) -> None:
+        """Leave a tombstone for turns that were never brought in; those that are there are left alone.
+
+        Raises:
+            VaultFull, VaultReadOnly.
+        """
+        by_conversation: dict[str, list[str]] = {}
+        for conversation, turn in sorted(turns):
+            by_conversation.setdefault(conversation, []).append(turn)
+        for conversation, wanted in by_conversation.items():
+            known = {turn.turn for turn in self.turns(conversation)}
+            fresh = [Turn(conversation, turn, "", forgotten=True) for turn in wanted if turn not in known]
+            if fresh:
+                self.append(self.stage(conversation, fresh, month))
+
     def torn(self) -> list[tuple[str, int]]:
         """The files that hold lines which are no turns, with how many."""
         found = []
@@ -206,6 +221,9 @@ def turn_from_record(record: Record) -> Turn | None:
 
 
 def _to_record(turn: Turn) -> Record:
-    row: Record = {"conversation": turn.conversation, "turn": turn.turn, "ts": turn.ts, "speaker": turn.speaker}
+    row: Record = {"conversation": turn.conversation, "turn": turn.turn}
+    if turn.forgotten:
+        return {**row, "forgotten": True}
+    row |= {"ts": turn.ts, "speaker": turn.speaker}
     row |= {"role": turn.role, "text": turn.text, **turn.extra}
     return {key: value for key, value in row.items() if value != "" or key == "text" or key in turn.extra}

@@ -338,3 +338,12 @@ def test_a_removed_link_takes_its_space_along(vault: Vault) -> None:
     found = vault.get("c:b")
     assert found is not None
     assert found.text == "Ends with\n\nand within, and shown."
+
+
+def test_a_turn_that_was_never_brought_in_is_not_brought_in_later(vault: Vault, root: Path) -> None:
+    vault.remember("c:a", SECRET, source="turn/talk#2")
+    vault.forget("c:a")
+    said = [{"conversation": "talk", "turn": n, "text": text} for n, text in ((1, "Hello."), (2, SECRET))]
+    assert vault.import_turns(said).added == 1
+    assert [t.text for t in vault.turns("talk") if not t.forgotten] == ["Hello."]
+    assert places_of(root, "midnight") == []
