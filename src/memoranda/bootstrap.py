@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
 
 from memoranda.core.errors import Conflict, VaultError
 from memoranda.services.reading import Reading
@@ -16,7 +13,13 @@ from memoranda.storage.store import Storage
 from memoranda.storage.vault import VaultFolder
 
 # What only some calls need is imported by them: the command line pays for its own command alone.
+
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from types import TracebackType
+    from typing import Any
+
     from memoranda.core.model import Forgotten, Imported, Problem, Turn, Written
     from memoranda.core.ports import Clock
     from memoranda.services.contents import Progress

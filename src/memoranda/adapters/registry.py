@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from datetime import tzinfo
-from typing import Any
-
 from memoranda.core.errors import UsageError
+from memoranda.core.records import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import tzinfo
+    from typing import Any
 
 __all__ = ["IMPORT_FORMATS", "ImportFormat", "import_format", "read_foreign"]
 

@@ -14,10 +14,10 @@ The first colon (also the full-width ``：``) splits category and name.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from memoranda.core.errors import BadName
 from memoranda.core.names import check_category, check_identifier, check_item_name, name_key
+from memoranda.core.records import dataclass
 
 __all__ = ["SHARED", "Address", "Scope", "TurnAddress", "parse_address", "parse_scope", "parse_turn"]
 

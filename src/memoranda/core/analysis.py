@@ -15,21 +15,27 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from operator import add
-from typing import Literal
 
+from memoranda.core.records import dataclass
 from memoranda.core.stemming import stem
 from memoranda.core.stopwords import is_stop_character, is_stop_word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Literal
 
 __all__ = ["ANALYSIS_VERSION", "QueryTerm", "TermKind", "analyze", "analyze_query"]
 
 #: To be raised with every change of what a text's terms are; an index of another version is rebuilt.
 ANALYSIS_VERSION = 1
 
-TermKind = Literal["word", "whole", "part", "character", "pair", "seam"]
+if TYPE_CHECKING:
+    TermKind = Literal["word", "whole", "part", "character", "pair", "seam"]
+else:
+    TermKind = str
 
 _LONGEST_TERM = 64
 _CACHE_LIMIT = 100_000
@@ -277,9 +283,9 @@ def _parts(written: str, folded: str) -> list[str]:
 
 def _humped(word: str) -> bool:
     """Whether capitals inside the word mark parts (``fooBar``), not just its start or all of it."""
-    return not (
-        word.islower() or word.isupper() or word[1:].islower() or re.match(_PLAIN_PLURAL, word)
-    ) and any("A" <= letter <= "Z" for letter in word)
+    return not (word.islower() or word.isupper() or word[1:].islower() or re.match(_PLAIN_PLURAL, word)) and any(
+        "A" <= letter <= "Z" for letter in word
+    )
 
 
 def _mixed(word: str) -> bool:

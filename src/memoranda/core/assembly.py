@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 
 from memoranda.core.edits import Edit, splice
 from memoranda.core.items import FORM_COMMENT, parse
-from memoranda.core.pending import Pending, section_edits, written_block, written_section
-from memoranda.core.sections import Category, Section, blank_lines
+from memoranda.core.pending import section_edits, written_block, written_section
+from memoranda.core.sections import blank_lines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from memoranda.core.pending import Pending
+    from memoranda.core.sections import Category, Section
 
 __all__ = ["assemble"]
 
@@ -16,9 +22,7 @@ _ATX = re.compile(r" {0,3}#{1,6}(?:[ \t\r\n]|\Z)")
 _ITEM = re.compile(r" {0,3}(?:[-+*]|[0-9]{1,9}[.)])[ \t]")
 
 
-def assemble(
-    category: Category, title: str, changed: Mapping[int, Pending], added: Sequence[Pending]
-) -> list[Edit]:
+def assemble(category: Category, title: str, changed: Mapping[int, Pending], added: Sequence[Pending]) -> list[Edit]:
     """All edits of the category's text, in order.
 
     ``changed`` is by index into ``category.sections``; ``added`` go to the end,

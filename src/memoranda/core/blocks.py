@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import re
 
-from memoranda.core.markdown import Block, line_at, scan
-from memoranda.core.metadata import EMPTY_METADATA, Metadata, find_comment, parse_comment
+from memoranda.core.markdown import line_at, scan
+from memoranda.core.metadata import EMPTY_METADATA, find_comment, parse_comment
 from memoranda.core.nesting import open_item, whole
-from memoranda.core.sections import Naming, Section, blank_lines, body_of
+from memoranda.core.sections import Section, blank_lines, body_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memoranda.core.markdown import Block
+    from memoranda.core.metadata import Metadata
+    from memoranda.core.sections import Naming
 
 __all__ = ["BLOCK_ID", "comment_in", "parse_blocks", "read_metadata"]
 
@@ -29,9 +35,7 @@ class _Found:
         self.text = ""
 
 
-def parse_blocks(
-    text: str, blocks: list[Block], naming: Naming, problems: list[tuple[int, str, str]]
-) -> list[Section]:
+def parse_blocks(text: str, blocks: list[Block], naming: Naming, problems: list[tuple[int, str, str]]) -> list[Section]:
     """The items of a file whose top-level blocks are ``blocks``; what is wrong is added to ``problems``."""
     sections = []
     for at, block in enumerate(blocks):
@@ -90,9 +94,7 @@ def _section(
     )
 
 
-def read_metadata(
-    text: str, comment: tuple[int, int], item: Block, problems: list[tuple[int, str, str]]
-) -> Metadata:
+def read_metadata(text: str, comment: tuple[int, int], item: Block, problems: list[tuple[int, str, str]]) -> Metadata:
     """What the comment of an item says; what is broken in it is added to ``problems``."""
     metadata, broken = parse_comment(text[slice(*comment)])
     if broken:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from memoranda.core.blocks import BLOCK_ID, comment_in
 from memoranda.core.errors import BadText
 from memoranda.core.items import merge_markers
-from memoranda.core.markdown import Block, scan
+from memoranda.core.markdown import scan
 from memoranda.core.names import normalize_newlines
+from memoranda.core.records import dataclass
 from memoranda.core.sections import trimmed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memoranda.core.markdown import Block
 
 __all__ = ["Body", "can_be_block_id", "check_body", "indented", "read_body", "with_block_id"]
 
@@ -61,9 +64,7 @@ def check_body(text: str, *, allow_empty: bool = False) -> Body:
         line = block.line - 1 + body.skipped
         if block.kind == "heading" and block.level <= 2:
             if shifted[block.start : block.content].strip(" \t"):
-                raise BadText(
-                    f"line {line} of the text is a heading of level {block.level}: use ### or deeper"
-                )
+                raise BadText(f"line {line} of the text is a heading of level {block.level}: use ### or deeper")
             raise BadText(
                 f"line {line} of the text is a heading, for a line of = or - stands under it: "
                 "put a blank line between them, or use ### or deeper"
@@ -72,9 +73,7 @@ def check_body(text: str, *, allow_empty: bool = False) -> Body:
             what = "fence" if block.kind == "fence" else "HTML block or comment"
             raise BadText(f"the {what} that begins in line {line} of the text is not closed: close it")
         if block.kind == "html" and comment_in(shifted, block):
-            raise BadText(
-                f"line {line} of the text reads as an item's metadata: put it in a fence, or leave it out"
-            )
+            raise BadText(f"line {line} of the text reads as an item's metadata: put it in a fence, or leave it out")
     if found := merge_markers(shifted, list(body.blocks)):
         line = found[0][0] - 1 + body.skipped
         raise BadText(f"line {line} of the text begins a set of merge markers: choose one side")

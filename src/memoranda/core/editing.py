@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 
 from memoranda.core.assembly import assemble
-from memoranda.core.bodies import Body, check_body, read_body, with_block_id
+from memoranda.core.bodies import check_body, read_body, with_block_id
 from memoranda.core.edits import Edit, splice
 from memoranda.core.errors import BadText, ChangedUnderneath, NameTaken, NotFound
 from memoranda.core.items import parse
-from memoranda.core.metadata import Metadata
 from memoranda.core.names import check_item_name, content_hash, is_item_name, name_key
 from memoranda.core.pending import Pending, written_block
-from memoranda.core.sections import Category, Section
+from memoranda.core.records import dataclass
+from memoranda.core.sections import Section
 from memoranda.core.verification import verify
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memoranda.core.bodies import Body
+    from memoranda.core.metadata import Metadata
+    from memoranda.core.sections import Category
 
 __all__ = ["CategoryEditor", "CurrentItem", "Edit", "check_body", "splice"]
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from memoranda.core.records import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TypeVar
 
 __all__ = ["Edit", "common_start", "splice"]
 
@@ -35,7 +38,8 @@ def splice(text: str, edits: Sequence[Edit]) -> str:
     return "".join(pieces)
 
 
-Text = TypeVar("Text", str, bytes)
+if TYPE_CHECKING:
+    Text = TypeVar("Text", str, bytes)
 
 
 def common_start(first: Text, second: Text) -> int:

@@ -14,9 +14,13 @@ from bisect import bisect_right
 
 from memoranda.core.blocks import comment_in, parse_blocks, read_metadata
 from memoranda.core.edits import common_start
-from memoranda.core.markdown import Block, lines, scan
+from memoranda.core.markdown import lines, scan
 from memoranda.core.metadata import EMPTY_METADATA, parse_comment
 from memoranda.core.sections import Category, Naming, Section, body_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memoranda.core.markdown import Block
 
 __all__ = [
     "EMPTY_CATEGORY",

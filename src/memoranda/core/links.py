@@ -10,15 +10,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Literal
 
 from memoranda.core.names import name_key
+from memoranda.core.records import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Literal
 
 __all__ = ["Link", "LinkStyle", "find_links", "format_link", "retarget"]
 
-LinkStyle = Literal["colon", "hash"]
+if TYPE_CHECKING:
+    LinkStyle = Literal["colon", "hash"]
+else:
+    LinkStyle = str
 
 _LINK = re.compile(r"\[\[(?!\[)((?:[^\[\]\r\n]|\[(?!\[)|\](?!\]))+)\]\]")
 _SEPARATOR = re.compile("[:：#]")

@@ -10,8 +10,6 @@ blocks; YAML front matter is one. The time is linear in the text's length.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 
 from memoranda.core.markdown_leaves import (
     atx_heading,
@@ -26,6 +24,11 @@ from memoranda.core.markdown_leaves import (
     setext_level,
     simple_block,
 )
+from memoranda.core.records import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["Block", "line_at", "lines", "scan"]
 

@@ -8,9 +8,8 @@ and theirs stands.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from memoranda.core.markdown import lines
+from memoranda.core.records import dataclass
 
 __all__ = ["Merge", "merge"]
 

@@ -13,10 +13,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 
 from memoranda.core.errors import UsageError
+from memoranda.core.records import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = [
     "EMPTY_METADATA",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from memoranda.core.metadata import EMPTY_METADATA
+from memoranda.core.records import dataclass, field
 
-from memoranda.core.addresses import Address
-from memoranda.core.links import Link
-from memoranda.core.metadata import EMPTY_METADATA, Metadata
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from memoranda.core.addresses import Address
+    from memoranda.core.links import Link
+    from memoranda.core.metadata import Metadata
 
 __all__ = [
     "Forgotten",
@@ -21,10 +25,13 @@ __all__ = [
     "Written",
 ]
 
-Level = Literal["item", "resource", "passage"]
-Status = Literal[
-    "added", "revised", "appended", "renamed", "removed", "restored", "unchanged", "duplicate", "pending"
-]
+if TYPE_CHECKING:
+    Level = Literal["item", "resource", "passage"]
+    Status = Literal[
+        "added", "revised", "appended", "renamed", "removed", "restored", "unchanged", "duplicate", "pending"
+    ]
+else:
+    Level = Status = str
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,13 +36,9 @@ RESERVED_FOLDERS = frozenset({"user", "agent", "project", "shared", "turn", "kb"
 MAX_SEGMENT_BYTES = 200
 
 # Dropbox, Syncthing, Nextcloud, OneDrive and our own set-aside copies.
-_CONFLICT_COPY = (
-    r"(?i)\.sync-conflict-|\(.*(?:conflicted copy|冲突的?副本).*\)|_conflict-\d|\.conflict-[0-9a-f]{8}"
-)
+_CONFLICT_COPY = r"(?i)\.sync-conflict-|\(.*(?:conflicted copy|冲突的?副本).*\)|_conflict-\d|\.conflict-[0-9a-f]{8}"
 
-_WINDOWS_DEVICES = frozenset(
-    ["con", "prn", "aux", "nul"] + [f"{d}{n}" for d in ("com", "lpt") for n in "123456789"]
-)
+_WINDOWS_DEVICES = frozenset(["con", "prn", "aux", "nul"] + [f"{d}{n}" for d in ("com", "lpt") for n in "123456789"])
 _SPACE = re.compile(r"\s+")
 _FORBIDDEN_IN_NAME = re.compile(r"\[\[|\]\]|[|#\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _FORBIDDEN_IN_SEGMENT = re.compile(r'[\\/:：*?"<>|#^\[\]\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]')

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
 
-from memoranda.core.markdown import Block, lines
+from memoranda.core.markdown import lines
 from memoranda.core.markdown_leaves import measure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memoranda.core.markdown import Block
 
 __all__ = ["Nested", "content_column", "item_lines", "open_item", "open_quote", "whole"]
 

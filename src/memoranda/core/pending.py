@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import re
 
-from memoranda.core.bodies import Body, indented, read_body, with_block_id
+from memoranda.core.bodies import indented, read_body, with_block_id
 from memoranda.core.edits import Edit
 from memoranda.core.markdown import Block, lines, scan
-from memoranda.core.metadata import Metadata, format_comment, parse_comment, rewrite_comment
+from memoranda.core.metadata import format_comment, parse_comment, rewrite_comment
 from memoranda.core.names import clean_name, hash_name
 from memoranda.core.nesting import content_column, item_lines
-from memoranda.core.sections import Category, Section, blank_lines
+from memoranda.core.sections import blank_lines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memoranda.core.bodies import Body
+    from memoranda.core.metadata import Metadata
+    from memoranda.core.sections import Category, Section
 
 __all__ = ["Pending", "section_edits", "written_block", "written_section"]
 
@@ -31,9 +37,7 @@ class Pending:
         "section", "style", "text", "text_changed", "unhidden",
     )  # fmt: skip
 
-    def __init__(
-        self, section: Section | None, name: str, address: str, text: str, metadata: Metadata
-    ) -> None:
+    def __init__(self, section: Section | None, name: str, address: str, text: str, metadata: Metadata) -> None:
         self.section = section
         self.name = name
         self.address = address
@@ -83,11 +87,7 @@ class Pending:
         if self.style == "id" and with_block_id(self.body, self.name) is None:
             self.style = "comment"
         section = self.section
-        if (
-            section is not None
-            and section.address_name.startswith("~")
-            and not (self.renamed or self.unhidden)
-        ):
+        if section is not None and section.address_name.startswith("~") and not (self.renamed or self.unhidden):
             self.address = hash_name(f"{self.name}\n{self.text}" if section.form == "section" else self.text)
         else:
             self.address = ("^" if self.style == "id" else "") + clean_name(self.name)
@@ -163,9 +163,7 @@ class _Layout:
             self.last = max(self.last, section.block_id[1])
         self.pad = 0
         if section.form == "list":
-            self.pad = content_column(
-                self.text, Block("item", section.start, section.end, 0, content=section.content)
-            )
+            self.pad = content_column(self.text, Block("item", section.start, section.end, 0, content=section.content))
         gets_id = item.style == "id" and section.block_id is None
         self.new_body = (item.text_changed or gets_id) and not keep_body
 
@@ -284,11 +282,7 @@ def _heading_edit(text: str, section: Section, name: str, newline: str) -> Edit:
     new = name
     if _ATX.match(text, section.start):
         if not section.name:
-            new = (
-                ("" if text[start - 1] in " \t" else " ")
-                + name
-                + (" " if text.startswith("#", start) else "")
-            )
+            new = ("" if text[start - 1] in " \t" else " ") + name + (" " if text.startswith("#", start) else "")
     else:
         *written, _ = lines(text, section.start, section.head_end)
         end = written[-1][1]

@@ -6,9 +6,12 @@ Each has one contract suite under ``tests/contract`` and an honest fake under
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime, tzinfo
 from typing import Protocol
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from datetime import datetime, tzinfo
 
 __all__ = ["Clock", "KeywordIndex"]
 

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
 
-from memoranda.core.markdown import Block, scan
-from memoranda.core.nesting import Nested, open_item, open_quote, whole
+from memoranda.core.markdown import scan
+from memoranda.core.nesting import open_item, open_quote, whole
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memoranda.core.markdown import Block
+    from memoranda.core.nesting import Nested
 
 __all__ = ["Prose", "prose"]
 

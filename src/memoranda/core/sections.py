@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
-from memoranda.core.metadata import Metadata
 from memoranda.core.names import (
     clean_name,
     content_hash,
@@ -15,6 +12,13 @@ from memoranda.core.names import (
     name_key,
     normalize_newlines,
 )
+from memoranda.core.records import dataclass, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memoranda.core.metadata import Metadata
 
 __all__ = ["Category", "Naming", "Section", "blank_lines", "body_of", "dominant_newline", "trimmed"]
 

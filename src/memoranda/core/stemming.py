@@ -9,7 +9,10 @@ next such place inside ``R1``; most endings may only be cut inside one of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["stem"]
 

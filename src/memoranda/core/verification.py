@@ -7,21 +7,23 @@ is open, so what lies beyond the next heading cannot be affected.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from memoranda.core.edits import Edit, splice
 from memoranda.core.errors import BadText
 from memoranda.core.items import parse
-from memoranda.core.metadata import Metadata
 from memoranda.core.pending import Pending
-from memoranda.core.sections import Category, Section
+from memoranda.core.sections import Section
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from memoranda.core.metadata import Metadata
+    from memoranda.core.sections import Category
 
 __all__ = ["verify"]
 
 
-def verify(
-    category: Category, edits: Sequence[Edit], changed: Mapping[int, Pending], added: Sequence[Pending]
-) -> None:
+def verify(category: Category, edits: Sequence[Edit], changed: Mapping[int, Pending], added: Sequence[Pending]) -> None:
     """Parse the edited text again, as far as needed, and compare.
 
     ``changed`` is by index into ``category.sections``; ``added`` stand at the end.
@@ -70,9 +72,7 @@ def _windows(category: Category, changed: Mapping[int, Pending], appended: bool)
     return windows
 
 
-def _compare(
-    category: Category, text: str, intended: Sequence[Section | Pending], following: Section | None
-) -> None:
+def _compare(category: Category, text: str, intended: Sequence[Section | Pending], following: Section | None) -> None:
     found = parse(text)
     sections = list(found.sections)
     if following is not None:

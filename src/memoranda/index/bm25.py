@@ -14,11 +14,15 @@ a score does not depend on what the asker may not see, nor on how it is stored.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import log
 
-from memoranda.core.ports import KeywordIndex
+from memoranda.core.records import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+    from memoranda.core.ports import KeywordIndex
 
 __all__ = [
     "Bm25Index",
@@ -228,9 +232,7 @@ def _length_norm(indexes: Sequence[KeywordIndex], parameters: Bm25Parameters) ->
     return parameters.k1 * (1.0 - parameters.b), slope
 
 
-def _weighed(
-    indexes: Sequence[KeywordIndex], terms: Mapping[str, float]
-) -> list[tuple[str, float, int, float]]:
+def _weighed(indexes: Sequence[KeywordIndex], terms: Mapping[str, float]) -> list[tuple[str, float, int, float]]:
     """The terms that stand somewhere: term, weight, document frequency, idf; in an order of their own."""
     documents = sum(map(len, indexes))
     found = []

@@ -7,20 +7,22 @@ one asker may not see never shows in another's scores.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from memoranda.core.analysis import analyze
-from memoranda.core.links import Link
-from memoranda.core.metadata import EMPTY_METADATA, Metadata
-from memoranda.core.model import Level
+from memoranda.core.metadata import EMPTY_METADATA
 from memoranda.core.names import name_key
-from memoranda.core.ports import KeywordIndex
+from memoranda.core.records import dataclass, field
 from memoranda.index.bm25 import Bm25Index
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from threading import RLock
+
+    from memoranda.core.links import Link
+    from memoranda.core.metadata import Metadata
+    from memoranda.core.model import Level
+    from memoranda.core.ports import KeywordIndex
 
 __all__ = ["Corpus", "Entry", "Key", "Partition", "address_key", "fold_exact", "link_keys", "searchable_text"]
 

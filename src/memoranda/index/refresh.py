@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 
-from memoranda.core.addresses import Address
 from memoranda.core.errors import Conflict, VaultError, VaultUnreadable
-from memoranda.core.items import Section
 from memoranda.core.links import find_links
-from memoranda.core.model import Level, Problem, Turn
+from memoranda.core.model import Problem
 from memoranda.core.names import hash_name, name_key
-from memoranda.index.corpus import Corpus, Entry, address_key
-from memoranda.storage.baselines import Baseline
-from memoranda.storage.categories import LoadedCategory, line_of_bad_byte
-from memoranda.storage.files import Stamp, read_bytes
-from memoranda.storage.resources import ConversationFile, Resources
-from memoranda.storage.snapshot import FoundFile, Snapshot, scan
-from memoranda.storage.store import Storage
+from memoranda.core.records import dataclass
+from memoranda.index.corpus import Entry, address_key
+from memoranda.storage.categories import line_of_bad_byte
+from memoranda.storage.files import read_bytes
+from memoranda.storage.snapshot import scan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memoranda.core.addresses import Address
+    from memoranda.core.items import Section
+    from memoranda.core.model import Level, Turn
+    from memoranda.index.corpus import Corpus
+    from memoranda.storage.baselines import Baseline
+    from memoranda.storage.categories import LoadedCategory
+    from memoranda.storage.files import Stamp
+    from memoranda.storage.resources import ConversationFile, Resources
+    from memoranda.storage.snapshot import FoundFile, Snapshot
+    from memoranda.storage.store import Storage
 
 __all__ = ["Refresher", "item_entry", "turn_entry"]
 

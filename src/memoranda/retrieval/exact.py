@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from memoranda.core.model import Level
 from memoranda.index.corpus import fold_exact
-from memoranda.retrieval.deadline import Deadline
 from memoranda.retrieval.ranking import Candidate
-from memoranda.retrieval.view import View
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memoranda.core.model import Level
+    from memoranda.retrieval.deadline import Deadline
+    from memoranda.retrieval.view import View
 
 __all__ = ["search_exact"]
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import log
 
-from memoranda.index.corpus import Entry, Key, address_key
-from memoranda.retrieval.parameters import RetrievalParameters
+from memoranda.index.corpus import address_key
 from memoranda.retrieval.ranking import Candidate
-from memoranda.retrieval.view import View
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memoranda.index.corpus import Entry, Key
+    from memoranda.retrieval.parameters import RetrievalParameters
+    from memoranda.retrieval.view import View
 
 __all__ = ["expand"]
 
 
-def expand(
-    candidates: Sequence[Candidate], view: View, limit: int, parameters: RetrievalParameters
-) -> list[Candidate]:
+def expand(candidates: Sequence[Candidate], view: View, limit: int, parameters: RetrievalParameters) -> list[Candidate]:
     """The candidates with what they bring along, ``limit`` more at most.
 
     A superseded hit brings its successor, right before itself; every hit brings
@@ -41,9 +44,7 @@ def _successor(candidate: Candidate, present: set[Key]) -> list[Candidate]:
     return [Candidate(gone.successor, candidate.score, candidate.score, candidate.weak, via=via)]
 
 
-def _linked(
-    candidate: Candidate, view: View, present: set[Key], parameters: RetrievalParameters
-) -> list[Candidate]:
+def _linked(candidate: Candidate, view: View, present: set[Key], parameters: RetrievalParameters) -> list[Candidate]:
     found: dict[Key, Candidate] = {}
     for link in candidate.entry.links:
         if not link.item:

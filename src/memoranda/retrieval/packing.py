@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import tzinfo
-
 from memoranda.core.tokens import estimate_tokens
 from memoranda.retrieval.rendering import frame_text, hit_text
-from memoranda.retrieval.result import Dropped, Hit
+from memoranda.retrieval.result import Dropped
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import tzinfo
+
+    from memoranda.retrieval.result import Hit
 
 __all__ = ["pack"]
 
 
-def pack(
-    hits: Sequence[Hit], budget: int | None, zone: tzinfo | None = None
-) -> tuple[list[Hit], list[Dropped]]:
+def pack(hits: Sequence[Hit], budget: int | None, zone: tzinfo | None = None) -> tuple[list[Hit], list[Dropped]]:
     """The hits that fit, in order, and those that do not.
 
     What does not fit is passed over, smaller ones after it still enter. The

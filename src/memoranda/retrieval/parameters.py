@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-from memoranda.core.model import Level
+from memoranda.core.records import dataclass, field
 from memoranda.index.bm25 import Bm25Parameters
 from memoranda.retrieval.query import QueryWeights
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memoranda.core.model import Level
 
 __all__ = ["RetrievalParameters"]
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from math import log
 
-from memoranda.core.analysis import QueryTerm, TermKind, analyze_query
+from memoranda.core.analysis import analyze_query
+from memoranda.core.records import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memoranda.core.analysis import QueryTerm, TermKind
 
 __all__ = ["Query", "QueryWeights", "read_query"]
 

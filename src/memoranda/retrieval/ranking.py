@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, tzinfo
-
-from memoranda.core.model import Level
-from memoranda.core.ports import KeywordIndex
-from memoranda.index.bm25 import TermScore, best, explain, inverse_document_frequency, score
-from memoranda.index.corpus import Entry, Key, Partition, address_key
-from memoranda.retrieval.deadline import Deadline
-from memoranda.retrieval.parameters import RetrievalParameters
-from memoranda.retrieval.query import Query
+from memoranda.core.records import dataclass, replace
+from memoranda.index.bm25 import best, explain, inverse_document_frequency, score
+from memoranda.index.corpus import address_key
 from memoranda.retrieval.validity import Outdated, outdated, reference_keys
-from memoranda.retrieval.view import View
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime, tzinfo
+
+    from memoranda.core.model import Level
+    from memoranda.core.ports import KeywordIndex
+    from memoranda.index.bm25 import TermScore
+    from memoranda.index.corpus import Entry, Key, Partition
+    from memoranda.retrieval.deadline import Deadline
+    from memoranda.retrieval.parameters import RetrievalParameters
+    from memoranda.retrieval.query import Query
+    from memoranda.retrieval.view import View
 
 __all__ = ["Candidate", "merge", "rank_keyword"]
 

@@ -10,11 +10,16 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
-from datetime import datetime, tzinfo
+from datetime import datetime
 
 from memoranda.core.names import normalize_newlines
-from memoranda.retrieval.result import Hit
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import tzinfo
+
+    from memoranda.retrieval.result import Hit
 
 __all__ = ["clean_text", "frame_text", "hit_text", "render_block", "strip_injected"]
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from datetime import tzinfo
-from typing import Any
+from memoranda.core.records import dataclass, field
 
-from memoranda.core.model import Level
-from memoranda.retrieval.explanation import Explanation
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import tzinfo
+    from typing import Any
+
+    from memoranda.core.model import Level
+    from memoranda.retrieval.explanation import Explanation
 
 __all__ = ["Dropped", "Hit", "Retrieval"]
 

@@ -2,40 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
 from functools import partial
-from typing import Literal, TypeVar, get_args
 
 from memoranda.core.addresses import parse_scope
 from memoranda.core.errors import UsageError
 from memoranda.core.model import Level
-from memoranda.core.ports import Clock
-from memoranda.index.corpus import Corpus, Entry
+from memoranda.core.records import dataclass, field
 from memoranda.retrieval.deadline import Deadline
 from memoranda.retrieval.exact import search_exact
 from memoranda.retrieval.expansion import expand
 from memoranda.retrieval.explanation import Explanation, TermPart
 from memoranda.retrieval.packing import pack
-from memoranda.retrieval.parameters import RetrievalParameters
 from memoranda.retrieval.query import Query, read_query
-from memoranda.retrieval.ranking import Candidate, merge, rank_keyword
-from memoranda.retrieval.result import Dropped, Hit, Retrieval
+from memoranda.retrieval.ranking import merge, rank_keyword
+from memoranda.retrieval.result import Hit, Retrieval
 from memoranda.retrieval.view import View
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime, tzinfo
+    from typing import Literal, TypeVar
+
+    from memoranda.core.ports import Clock
+    from memoranda.index.corpus import Corpus, Entry
+    from memoranda.retrieval.parameters import RetrievalParameters
+    from memoranda.retrieval.ranking import Candidate
+    from memoranda.retrieval.result import Dropped
 
 __all__ = ["MODES", "Mode", "Retriever"]
 
-Mode = Literal["auto", "keyword", "vector", "hybrid", "grep"]
-MODES: tuple[Mode, ...] = get_args(Mode)
-LEVELS: tuple[Level, ...] = get_args(Level)
+if TYPE_CHECKING:
+    Mode = Literal["auto", "keyword", "vector", "hybrid", "grep"]
+else:
+    Mode = str
+MODES: tuple[Mode, ...] = ("auto", "keyword", "vector", "hybrid", "grep")
+LEVELS: tuple[Level, ...] = ("item", "resource", "passage")
 
 _MOST_HITS = 1000
 _LONGEST_QUERY = 100 * 1024
 #: However late it is, ranking gets this many seconds: an answer now beats none at all.
 _RANKING_SECONDS = 0.02
 
-_T = TypeVar("_T")
+if TYPE_CHECKING:
+    _T = TypeVar("_T")
 
 
 @dataclass(slots=True)
@@ -116,9 +126,7 @@ class Retriever:
         as_of_text = None if as_of is None else as_of.isoformat()
         if not asked.text.strip():
             return Retrieval(asked.text, [], no_match=True, as_of=as_of_text, zone=asked.zone)
-        asked.query = asked.stage(
-            "query", lambda: read_query(asked.text, self._parameters.weights), asked.query
-        )
+        asked.query = asked.stage("query", lambda: read_query(asked.text, self._parameters.weights), asked.query)
         if self._refresh is not None:
             refresh, left = self._refresh, asked.deadline.left()
             asked.unavailable += asked.stage("refresh", lambda: list(refresh(left)), [])
@@ -269,8 +277,7 @@ def _hit(candidate: Candidate, asked: _Asked) -> Hit:
 
 def _explanation(candidate: Candidate, query: Query, effects: tuple[str, ...]) -> Explanation:
     parts = tuple(
-        TermPart(p.term, query.shown.get(p.term, p.term), p.weight, p.tf, p.df, p.idf, p.part)
-        for p in candidate.parts
+        TermPart(p.term, query.shown.get(p.term, p.term), p.weight, p.tf, p.df, p.idf, p.part) for p in candidate.parts
     )
     held = {part.term for part in parts}
     return Explanation(
@@ -281,9 +288,7 @@ def _explanation(candidate: Candidate, query: Query, effects: tuple[str, ...]) -
         occurrences=candidate.occurrences,
         links=(candidate.via,) if candidate.via else (),
         effects=effects,
-        missing=tuple(query.shown[t] for t in query.weights if t in query.units and t not in held)
-        if parts
-        else (),
+        missing=tuple(query.shown[t] for t in query.weights if t in query.units and t not in held) if parts else (),
         stop_words=query.stop_words if parts else (),
         weak=candidate.weak,
     )

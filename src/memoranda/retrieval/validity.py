@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, timedelta
 
-from memoranda.index.corpus import Entry, Key, link_keys
-from memoranda.retrieval.view import View
+from memoranda.core.records import dataclass
+from memoranda.index.corpus import link_keys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import tzinfo
+
+    from memoranda.index.corpus import Entry, Key
+    from memoranda.retrieval.view import View
 
 __all__ = ["Outdated", "moment_after", "outdated", "reference_keys"]
 

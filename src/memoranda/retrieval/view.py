@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-
 from memoranda.core.addresses import SHARED
-from memoranda.core.model import Level
 from memoranda.core.names import name_key
-from memoranda.index.corpus import Entry, Key, Partition, address_key, link_keys
+from memoranda.index.corpus import address_key, link_keys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from memoranda.core.model import Level
+    from memoranda.index.corpus import Entry, Key, Partition
 
 __all__ = ["View"]
 
@@ -15,9 +19,7 @@ __all__ = ["View"]
 class View:
     """The visible partitions; ``visible`` further leaves out single entries (``None``: none)."""
 
-    def __init__(
-        self, partitions: Sequence[Partition], visible: Callable[[Entry], bool] | None = None
-    ) -> None:
+    def __init__(self, partitions: Sequence[Partition], visible: Callable[[Entry], bool] | None = None) -> None:
         self.partitions = tuple(partitions)
         self.visible = visible
 

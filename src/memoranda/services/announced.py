@@ -224,9 +224,7 @@ def _english(text: str) -> list[tuple[int, int, str]]:
             continue
         prose = not match["assign"] or (not quoted and secret.isidentifier() and _in_call(text, word))
         # "password=swordfish" without any space is a setting, whatever follows it.
-        is_setting = (
-            match["assign"] == "=" and match.end("name") == match.start("assign") and not match["space"]
-        )
+        is_setting = match["assign"] == "=" and match.end("name") == match.start("assign") and not match["space"]
         at_end = is_setting or _re(_CLAUSE_END).match(text, end) is not None
         if _is_secret(secret, kind, sure=sure, prose=prose, quoted=quoted, at_end=at_end):
             found.append((start, end, kind))
@@ -255,12 +253,7 @@ def _reversed(text: str) -> list[tuple[int, int, str]]:
     found: list[tuple[int, int, str]] = []
     for match in _re(_REVERSE).finditer(text):
         end = start = match.start()
-        while (
-            start > 0
-            and end - start < 256
-            and "!" <= text[start - 1] <= "~"
-            and text[start - 1] not in "\"'`("
-        ):
+        while start > 0 and end - start < 256 and "!" <= text[start - 1] <= "~" and text[start - 1] not in "\"'`(":
             start -= 1
         secret = text[start:end]
         if len(secret) >= 6 and _has_both(secret) and not is_placeholder(secret) and not secret.endswith("]"):

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from memoranda.core.errors import BadText, Conflict, VaultUnreadable
-from memoranda.core.items import Category, Section
-from memoranda.core.links import Link, find_links
+from memoranda.core.links import find_links
 from memoranda.core.markdown import line_at
 from memoranda.core.model import Problem
 from memoranda.core.names import content_hash, name_key
-from memoranda.index.corpus import Corpus, Entry
+from memoranda.index.corpus import Entry
 from memoranda.services.graph import resolve
 from memoranda.services.linking import item_key, reference_link, retarget_links
-from memoranda.services.writer import Writer
 from memoranda.storage.categories import line_of_bad_byte
 from memoranda.storage.files import TEMPORARY_PREFIX, read_bytes, writing
-from memoranda.storage.resources import Resources
 from memoranda.storage.settings import SETTINGS_FILE
-from memoranda.storage.snapshot import FoundFile, Snapshot, scan
-from memoranda.storage.store import Storage
-from memoranda.storage.transaction import OpenCategory, Transaction
+from memoranda.storage.snapshot import scan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from memoranda.core.items import Category, Section
+    from memoranda.core.links import Link
+    from memoranda.index.corpus import Corpus
+    from memoranda.services.writer import Writer
+    from memoranda.storage.resources import Resources
+    from memoranda.storage.snapshot import FoundFile, Snapshot
+    from memoranda.storage.store import Storage
+    from memoranda.storage.transaction import OpenCategory, Transaction
 
 __all__ = ["check", "repair"]
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
-from memoranda.core.addresses import Address, Scope, parse_address
+from memoranda.core.addresses import parse_address
 from memoranda.core.errors import Conflict, NotFound
-from memoranda.core.model import Item, Level
+from memoranda.core.model import Item
 from memoranda.core.names import hash_name, name_key
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
+    from memoranda.core.addresses import Address, Scope
+    from memoranda.core.model import Level
     from memoranda.index.corpus import Corpus, Entry
     from memoranda.index.refresh import Refresher
     from memoranda.storage.categories import LoadedCategory

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from datetime import UTC
-from typing import Any
 
 from memoranda.core.errors import CannotUndo, UsageError
 from memoranda.core.model import Imported, JournalEntry, Problem, Redaction, Turn
 from memoranda.core.names import normalize_newlines
+from memoranda.core.records import replace
 from memoranda.retrieval.rendering import strip_injected
 from memoranda.services.redaction import redact
 from memoranda.storage.clock import parse_moment, written_moment
 from memoranda.storage.files import read_bytes, remove_file, replace_file, writing
 from memoranda.storage.history import ChangeRecord
 from memoranda.storage.journal import new_change_id, to_record
-from memoranda.storage.resources import Resources, bytes_digest, turn_from_record
-from memoranda.storage.store import Storage
+from memoranda.storage.resources import bytes_digest, turn_from_record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from memoranda.storage.resources import Resources
+    from memoranda.storage.store import Storage
 
 __all__ = ["Progress", "import_turns", "take_back_turns"]
 

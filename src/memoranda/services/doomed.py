@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 
-from memoranda.core.addresses import Address, Scope, TurnAddress, parse_address, parse_turn
+from memoranda.core.addresses import Scope, parse_address, parse_turn
 from memoranda.core.errors import Conflict, NotFound, UsageError, VaultUnreadable
-from memoranda.core.metadata import Metadata
-from memoranda.core.model import Turn
 from memoranda.core.names import check_identifier, name_key
+from memoranda.core.records import dataclass, field
 from memoranda.services.linking import item_key
-from memoranda.storage.resources import Resources
 from memoranda.storage.snapshot import scan
-from memoranda.storage.store import Storage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memoranda.core.addresses import Address, TurnAddress
+    from memoranda.core.metadata import Metadata
+    from memoranda.core.model import Turn
+    from memoranda.storage.resources import Resources
+    from memoranda.storage.store import Storage
 
 __all__ = ["Doomed", "find_doomed"]
 

@@ -26,17 +26,20 @@ from memoranda.services.scrub import (
     scrub_usage,
     traces_of,
 )
-from memoranda.services.writer import Writer
 from memoranda.storage.baselines import Baseline
 from memoranda.storage.cache import clear_cache
 from memoranda.storage.files import remove_file, replace_file, writing
 from memoranda.storage.history import ItemChange, ItemState
 from memoranda.storage.install import ChangedMeanwhile
 from memoranda.storage.journal import change_of, new_change_id
-from memoranda.storage.resources import Resources
 from memoranda.storage.snapshot import scan
-from memoranda.storage.store import Storage
 from memoranda.storage.transaction import Transaction
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memoranda.services.writer import Writer
+    from memoranda.storage.resources import Resources
+    from memoranda.storage.store import Storage
 
 __all__ = ["INTENT", "forget", "resume"]
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from typing import Any
-
-from memoranda.core.links import Link
 from memoranda.core.names import name_key
-from memoranda.index.corpus import Corpus, Entry, link_keys
+from memoranda.core.records import asdict, dataclass
+from memoranda.index.corpus import link_keys
 from memoranda.services.linking import reference_link
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from memoranda.core.links import Link
+    from memoranda.index.corpus import Corpus, Entry
 
 __all__ = ["Edge", "Graph", "Node", "build_graph", "resolve"]
 

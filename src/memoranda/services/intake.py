@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-
 from memoranda.core.errors import Conflict, UsageError
-from memoranda.core.metadata import EMPTY_METADATA, Metadata
+from memoranda.core.metadata import EMPTY_METADATA
 from memoranda.core.model import Imported, Problem, Redaction
-from memoranda.services.conversations import Progress
+from memoranda.core.records import dataclass
 from memoranda.services.remember import field_value, remember
-from memoranda.services.writer import Writer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from memoranda.core.metadata import Metadata
+    from memoranda.services.conversations import Progress
+    from memoranda.services.writer import Writer
 
 __all__ = ["ForeignItem", "import_items"]
 

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 
-from memoranda.core.addresses import SHARED, Address, Scope
+from memoranda.core.addresses import SHARED, Address
 from memoranda.core.errors import BadText, Conflict, UsageError, VaultUnreadable
-from memoranda.core.items import Category, parse
+from memoranda.core.items import parse
 from memoranda.core.links import Link, find_links, retarget
-from memoranda.core.metadata import Metadata, format_comment
+from memoranda.core.metadata import format_comment
 from memoranda.core.names import name_key
-from memoranda.core.sections import Section
+from memoranda.core.records import dataclass
 from memoranda.storage.history import ItemChange, ItemState
 from memoranda.storage.snapshot import scan
-from memoranda.storage.store import Storage
-from memoranda.storage.transaction import OpenCategory, Transaction
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from memoranda.core.addresses import Scope
+    from memoranda.core.items import Category
+    from memoranda.core.metadata import Metadata
+    from memoranda.core.sections import Section
+    from memoranda.storage.store import Storage
+    from memoranda.storage.transaction import OpenCategory, Transaction
 
 __all__ = [
     "REFERENCES",

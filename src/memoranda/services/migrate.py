@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 
 from memoranda.core.errors import VaultFormat, VaultUnreadable
 from memoranda.storage.files import make_folder, replace_file, writing
 from memoranda.storage.vault import FORMAT, read_format
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["migrate"]
 

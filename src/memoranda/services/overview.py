@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
 
 from memoranda.core.addresses import SHARED, Address
 from memoranda.core.errors import Conflict, MemorandaError, VaultUnreadable
-from memoranda.core.items import Category
-from memoranda.core.model import JournalEntry
 from memoranda.core.names import name_key
+from memoranda.core.records import dataclass, replace
 from memoranda.storage.files import read_bytes
 from memoranda.storage.snapshot import scan
-from memoranda.storage.store import Storage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from memoranda.core.items import Category
+    from memoranda.core.model import JournalEntry
+    from memoranda.storage.store import Storage
 
 __all__ = ["CategorySummary", "refresh_changed", "refresh_overview", "summarize", "summary_of"]
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
-
 from memoranda.core.addresses import parse_address, parse_scope, parse_turn
-from memoranda.core.model import Item, JournalEntry, Level, Turn
 from memoranda.core.names import name_key
-from memoranda.core.ports import Clock
-from memoranda.services.contents import Contents, Progress, as_item
+from memoranda.services.contents import Contents, as_item
 from memoranda.storage.clock import parse_moment
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from memoranda.core.model import Item, JournalEntry, Level, Turn
+    from memoranda.core.ports import Clock
     from memoranda.retrieval.result import Retrieval
+    from memoranda.services.contents import Progress
     from memoranda.services.graph import Graph
     from memoranda.services.overview import CategorySummary
     from memoranda.services.status import ConversationSummary

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
-from datetime import datetime
 
 from memoranda.core.errors import MemorandaError
-from memoranda.core.model import Level
 from memoranda.index.bm25 import Bm25Parameters
 from memoranda.index.corpus import Corpus
 from memoranda.retrieval.parameters import RetrievalParameters
-from memoranda.retrieval.result import Retrieval
 from memoranda.retrieval.retriever import Retriever
-from memoranda.services.contents import Contents
 from memoranda.services.usage import note_usage
 from memoranda.storage.clock import parse_moment
-from memoranda.storage.store import Storage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from memoranda.core.model import Level
+    from memoranda.retrieval.result import Retrieval
+    from memoranda.services.contents import Contents
+    from memoranda.storage.store import Storage
 
 __all__ = ["recall"]
 
@@ -48,9 +52,7 @@ def recall(
             # Whatever fails here the retriever meets again, and says what is missing.
             with suppress(MemorandaError, OSError):
                 contents.refresh(levels, None, patience=seconds)
-        retriever = Retriever(
-            contents.corpus, parameters, storage.clock, lambda left: contents.refresh(levels, left)
-        )
+        retriever = Retriever(contents.corpus, parameters, storage.clock, lambda left: contents.refresh(levels, left))
     found = retriever.retrieve(
         query,
         k=k,

@@ -14,11 +14,14 @@ environment line goes.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import cache
 
 from memoranda.core.model import Redaction
 from memoranda.services.announced import ANNOUNCING_WORDS, announced_secrets, is_placeholder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["redact"]
 
@@ -55,9 +58,7 @@ def _value(secret: str) -> bool:
 
 def _header_value(secret: str) -> bool:
     """Separates a credential from the words of a sentence about headers."""
-    looks_random = any(c.isdigit() for c in secret) or not (
-        secret.islower() or secret.istitle() or secret.isupper()
-    )
+    looks_random = any(c.isdigit() for c in secret) or not (secret.islower() or secret.istitle() or secret.isupper())
     return not is_placeholder(secret) and (len(secret) >= 20 or looks_random)
 
 
@@ -224,9 +225,7 @@ _BLOCK_BODY = r"(?:[\s>\"'+]|\\[nr])*[A-Za-z0-9+/=]{16,}(?:(?:[\s>\"'+]|\\[nr])*
 
 _BLOCK_WORD = "-----begin"
 #: No secret is found in a (lower-cased) text that holds none of these.
-_WORDS = tuple(
-    dict.fromkeys((_BLOCK_WORD, *ANNOUNCING_WORDS, *(word for rule in _SHAPES for word in rule[1])))
-)
+_WORDS = tuple(dict.fromkeys((_BLOCK_WORD, *ANNOUNCING_WORDS, *(word for rule in _SHAPES for word in rule[1]))))
 
 
 @cache
@@ -240,9 +239,7 @@ def _private_keys(text: str) -> list[_Found]:
     pos = 0
     while (begin := _compiled(_BEGIN).search(text, pos)) is not None:
         pos = begin.end()
-        end = _compiled(_END).search(text, pos, pos + _LONGEST_BLOCK) or _compiled(_BLOCK_BODY).match(
-            text, pos
-        )
+        end = _compiled(_END).search(text, pos, pos + _LONGEST_BLOCK) or _compiled(_BLOCK_BODY).match(text, pos)
         if end is not None:
             pos = end.end()
             found.append((begin.start(), pos, "private-key"))

@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from datetime import timedelta, tzinfo
-from typing import Literal, get_args
+from datetime import timedelta
 
-from memoranda.core.addresses import Address, parse_address
+from memoranda.core.addresses import parse_address
 from memoranda.core.bodies import read_body
-from memoranda.core.editing import CurrentItem
 from memoranda.core.errors import BadName, BadText, ChangedUnderneath, NameTaken, NotFound, UsageError
 from memoranda.core.links import find_links, format_link
-from memoranda.core.metadata import EMPTY_METADATA, KNOWN_KEYS, Metadata
+from memoranda.core.metadata import EMPTY_METADATA, KNOWN_KEYS
 from memoranda.core.model import Redaction, Written
 from memoranda.core.names import check_item_name, made_name, name_key, normalize_newlines
+from memoranda.core.records import replace
 from memoranda.retrieval.rendering import strip_injected
 from memoranda.services.linking import Retarget, rewrite_pointers
 from memoranda.services.redaction import redact
-from memoranda.services.writer import Writer
 from memoranda.storage.clock import parse_moment, written_moment
-from memoranda.storage.transaction import OpenCategory, Transaction
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import tzinfo
+    from typing import Literal
+
+    from memoranda.core.addresses import Address
+    from memoranda.core.editing import CurrentItem
+    from memoranda.core.metadata import Metadata
+    from memoranda.services.writer import Writer
+    from memoranda.storage.transaction import OpenCategory, Transaction
 
 __all__ = ["OnExists", "field_value", "remember", "rename", "revise"]
 
-OnExists = Literal["conflict", "revise", "append", "rename"]
+if TYPE_CHECKING:
+    OnExists = Literal["conflict", "revise", "append", "rename"]
+else:
+    OnExists = str
+_ON_EXISTS: tuple[OnExists, ...] = ("conflict", "revise", "append", "rename")
 _MOMENTS = ("ts", "valid_from", "valid_to")
 _REVISABLE = tuple(key for key in KNOWN_KEYS if key not in ("name", "superseded_by"))
 
@@ -44,8 +55,8 @@ def remember(
     ``dated`` gives one without ``ts`` the present moment. Unless ``linked``,
     ``supersedes`` is kept as it is written and marks nothing.
     """
-    if on_exists not in get_args(OnExists):
-        raise UsageError(f"on_exists is one of {', '.join(get_args(OnExists))}, not {on_exists!r}")
+    if on_exists not in _ON_EXISTS:
+        raise UsageError(f"on_exists is one of {', '.join(_ON_EXISTS)}, not {on_exists!r}")
     wanted = parse_address(address, writing=True)
     wanted, body, redactions = _cleaned(wanted, text)
     values, more = _checked_fields(writer, fields)

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import Any
 
-from memoranda.core.addresses import Address
 from memoranda.core.errors import Conflict, VaultError
 from memoranda.core.links import find_links
 from memoranda.core.metadata import parse_comment
-from memoranda.core.model import JournalEntry
 from memoranda.core.names import name_key
+from memoranda.core.records import dataclass, field, replace
 from memoranda.services.linking import REFERENCES, item_key, reference_link
 from memoranda.storage.files import TEMPORARY_PREFIX, remove_file, writing
-from memoranda.storage.history import ChangeRecord, ItemState
-from memoranda.storage.jsonlines import JsonLines, Record
-from memoranda.storage.store import Storage
+from memoranda.storage.jsonlines import JsonLines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
+
+    from memoranda.core.addresses import Address
+    from memoranda.core.model import JournalEntry
+    from memoranda.storage.history import ChangeRecord, ItemState
+    from memoranda.storage.jsonlines import Record
+    from memoranda.storage.store import Storage
 
 __all__ = ["Traces", "clear_temporaries", "remains", "scrub_history", "scrub_journal", "scrub_usage", "traces_of"]
 
@@ -144,11 +149,15 @@ def scrub_history(storage: Storage, traces: Traces) -> int:
             for change in record.items
             if not (tells(change.path, change.before) or tells(change.path, change.after))
         )
-        if len(kept) == len(record.items) and record.action != "forget" and not any(
-            traces.shows_in(side) or any(key in name_key(side) for key in keys)
-            for file in record.files
-            for edit in file.edits
-            for side in (edit.old, edit.new)
+        if (
+            len(kept) == len(record.items)
+            and record.action != "forget"
+            and not any(
+                traces.shows_in(side) or any(key in name_key(side) for key in keys)
+                for file in record.files
+                for edit in file.edits
+                for side in (edit.old, edit.new)
+            )
         ):
             return record
         files = tuple(replace(file, edits=()) for file in record.files)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
-
-from memoranda.index.corpus import Entry
-from memoranda.services.overview import CategorySummary
-from memoranda.storage.resources import Resources
-from memoranda.storage.store import Storage
+from memoranda.core.records import asdict, dataclass
 from memoranda.storage.vault import FORMAT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from memoranda.index.corpus import Entry
+    from memoranda.services.overview import CategorySummary
+    from memoranda.storage.resources import Resources
+    from memoranda.storage.store import Storage
 
 __all__ = ["ConversationSummary", "Status", "conversations", "export", "status_of"]
 

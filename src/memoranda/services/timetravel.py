@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from datetime import datetime, tzinfo
-
-from memoranda.core.addresses import Address
 from memoranda.core.errors import UsageError
 from memoranda.core.links import find_links
-from memoranda.core.metadata import EMPTY_METADATA, Metadata, parse_comment
+from memoranda.core.metadata import EMPTY_METADATA, parse_comment
 from memoranda.core.names import content_hash, name_key
 from memoranda.index.corpus import Corpus, Entry
 from memoranda.retrieval.validity import moment_after
 from memoranda.storage.clock import parse_moment
-from memoranda.storage.history import ChangeRecord, ItemState
-from memoranda.storage.store import Storage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from datetime import datetime, tzinfo
+
+    from memoranda.core.addresses import Address
+    from memoranda.core.metadata import Metadata
+    from memoranda.storage.history import ChangeRecord, ItemState
+    from memoranda.storage.store import Storage
 
 __all__ = ["FixedClock", "corpus_as_of", "entries_as_of", "is_valid_at"]
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from memoranda.core.addresses import Address
 from memoranda.core.errors import CannotUndo, MemorandaError, NotFound, UsageError
-from memoranda.core.metadata import EMPTY_METADATA, Metadata, parse_comment
-from memoranda.core.model import JournalEntry, Written
+from memoranda.core.metadata import EMPTY_METADATA, parse_comment
+from memoranda.core.model import Written
 from memoranda.core.names import content_hash
 from memoranda.services.conversations import take_back_turns
-from memoranda.services.writer import Writer
-from memoranda.storage.history import ChangeRecord, FileChange, ItemChange, ItemState
+from memoranda.storage.history import ItemChange
 from memoranda.storage.journal import change_of
 from memoranda.storage.recovery import apply_edits, reversed_edits
-from memoranda.storage.transaction import OpenCategory, Transaction
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memoranda.core.addresses import Address
+    from memoranda.core.metadata import Metadata
+    from memoranda.core.model import JournalEntry
+    from memoranda.services.writer import Writer
+    from memoranda.storage.history import ChangeRecord, FileChange, ItemState
+    from memoranda.storage.transaction import OpenCategory, Transaction
 
 __all__ = ["undo"]
 

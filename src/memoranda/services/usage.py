@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from contextlib import suppress
 
 from memoranda.storage.clock import written_moment
 from memoranda.storage.jsonlines import encode_line
-from memoranda.storage.store import Storage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from memoranda.storage.store import Storage
 
 __all__ = ["note_usage"]
 

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import contextmanager, suppress
-from typing import Any, TypeVar
 
 from memoranda.core.addresses import Address
 from memoranda.core.errors import ChangedUnderneath, UsageError
 from memoranda.storage.install import ChangedMeanwhile
-from memoranda.storage.store import Storage
 from memoranda.storage.transaction import Transaction, run
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, TypeVar
+
+    from memoranda.storage.store import Storage
 
 __all__ = ["Plan", "Writer"]
 
-T = TypeVar("T")
-Plan = Callable[[Transaction], T]
+if TYPE_CHECKING:
+    T = TypeVar("T")
+    Plan = Callable[[Transaction], T]
+else:
+    Plan = object
 _RETRIES = 20
 
 

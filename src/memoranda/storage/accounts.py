@@ -7,13 +7,18 @@ records gives, for every file, its hash and a fingerprint of each of its items.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
-from memoranda.core.items import Category, Section
-from memoranda.core.metadata import EMPTY_METADATA, Metadata, parse_comment
+from memoranda.core.metadata import EMPTY_METADATA, parse_comment
 from memoranda.core.names import content_hash, name_key
-from memoranda.storage.history import ChangeRecord, FileChange, ItemState
+from memoranda.core.records import dataclass, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from memoranda.core.items import Category, Section
+    from memoranda.core.metadata import Metadata
+    from memoranda.storage.history import ChangeRecord, FileChange, ItemState
 
 __all__ = [
     "Baseline",

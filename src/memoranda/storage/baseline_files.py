@@ -10,10 +10,13 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Mapping
-from typing import Any
 
 from memoranda.storage.accounts import Baseline
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 __all__ = ["DAMAGE", "append_delta", "checksum", "read_baseline", "read_hash", "replace_unsynced", "write_baseline"]
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 
 from memoranda.core.errors import MemorandaError
 from memoranda.core.items import parse
-from memoranda.storage.accounts import Baseline, Delta, deltas_of, file_hash_after, items_after, items_of, replay
+from memoranda.core.records import dataclass
+from memoranda.storage.accounts import Baseline, deltas_of, file_hash_after, items_after, items_of, replay
 from memoranda.storage.baseline_files import (
     DAMAGE,
     append_delta,
@@ -27,8 +26,14 @@ from memoranda.storage.baseline_files import (
 )
 from memoranda.storage.categories import bytes_hash
 from memoranda.storage.files import read_bytes
-from memoranda.storage.history import ChangeRecord, FileChange, History, Mark
-from memoranda.storage.vault import VaultFolder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from memoranda.storage.accounts import Delta
+    from memoranda.storage.history import ChangeRecord, FileChange, History, Mark
+    from memoranda.storage.vault import VaultFolder
 
 __all__ = ["Baseline", "Baselines"]
 

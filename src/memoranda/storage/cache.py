@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from memoranda.storage.store import Storage
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memoranda.storage.store import Storage
 
 __all__ = ["clear_cache"]
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import OrderedDict
-from dataclasses import dataclass
 
 from memoranda.core.errors import Conflict, VaultUnreadable
-from memoranda.core.items import Category, parse, reparse
+from memoranda.core.items import parse, reparse
+from memoranda.core.records import dataclass
 from memoranda.storage.files import Stamp, read_bytes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memoranda.core.items import Category
 
 __all__ = ["CategoryReader", "LoadedCategory", "bytes_hash", "line_of_bad_byte"]
 

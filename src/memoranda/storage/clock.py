@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, tzinfo
 
 from memoranda.core.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import timedelta
 
 __all__ = ["SystemClock", "parse_moment", "written_moment"]
 
@@ -69,6 +73,4 @@ def parse_moment(text: str, zone: tzinfo, *, end_of_day: bool = False) -> dateti
             moment = moment.replace(hour=23, minute=59, second=59, microsecond=999999, fold=1)
         return moment.astimezone(UTC)
     except (ValueError, OverflowError, OSError) as error:
-        raise UsageError(
-            f"a time is a date or moment such as 2026-07-10 or 2026-07-10T09:30, not {text!r}"
-        ) from error
+        raise UsageError(f"a time is a date or moment such as 2026-07-10 or 2026-07-10T09:30, not {text!r}") from error

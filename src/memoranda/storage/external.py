@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import Any
-
-from memoranda.core.addresses import Address
-from memoranda.core.items import Section
-from memoranda.core.metadata import Metadata, format_comment
+from memoranda.core.metadata import format_comment
 from memoranda.core.model import JournalEntry
 from memoranda.core.names import content_hash
-from memoranda.storage.accounts import Baseline, Items, corrections, deltas_of, items_after, items_of, state_fingerprint
-from memoranda.storage.categories import LoadedCategory
+from memoranda.core.records import replace
+from memoranda.storage.accounts import corrections, deltas_of, items_after, items_of, state_fingerprint
 from memoranda.storage.clock import written_moment
 from memoranda.storage.files import is_being_written
-from memoranda.storage.history import ChangeRecord, FileChange, History, ItemChange, ItemState
+from memoranda.storage.history import ChangeRecord, FileChange, ItemChange, ItemState
 from memoranda.storage.journal import new_change_id, to_record
-from memoranda.storage.store import Storage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from memoranda.core.addresses import Address
+    from memoranda.core.items import Section
+    from memoranda.core.metadata import Metadata
+    from memoranda.storage.accounts import Baseline, Items
+    from memoranda.storage.categories import LoadedCategory
+    from memoranda.storage.history import History
+    from memoranda.storage.store import Storage
 
 __all__ = ["account_for", "account_for_absence", "account_for_found", "last_states"]
 
@@ -116,9 +122,7 @@ def account_for_absence(storage: Storage, address: Address, baseline: Baseline) 
     _record(storage, address, known.path, (known.hash, None), gone, "removed", known.items, {})
 
 
-def last_states(
-    history: History, relative: str, wanted: Iterable[tuple[str, str]]
-) -> dict[tuple[str, str], ItemState]:
+def last_states(history: History, relative: str, wanted: Iterable[tuple[str, str]]) -> dict[tuple[str, str], ItemState]:
     """The newest recorded state for each (name, fingerprint) of a file that the history still has."""
     missing = set(wanted)
     found: dict[tuple[str, str], ItemState] = {}

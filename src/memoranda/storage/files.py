@@ -10,11 +10,14 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 
 from memoranda.core.errors import MemorandaError, VaultError, VaultFull, VaultReadOnly, VaultUnreadable
+from memoranda.core.records import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = [
     "TEMPORARY_PREFIX",

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Any
 
+from memoranda.core.records import dataclass, field, replace
 from memoranda.storage.files import reading, writing
-from memoranda.storage.jsonlines import JsonLines, Record
-from memoranda.storage.vault import VaultFolder
+from memoranda.storage.jsonlines import JsonLines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from memoranda.storage.jsonlines import Record
+    from memoranda.storage.vault import VaultFolder
 
 __all__ = ["ChangeRecord", "FileChange", "History", "ItemChange", "ItemState", "Mark", "TextEdit"]
 

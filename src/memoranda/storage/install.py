@@ -15,13 +15,12 @@ from __future__ import annotations
 import os
 import time
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 
 from memoranda.core.edits import common_start
 from memoranda.core.errors import ChangedUnderneath
+from memoranda.core.records import dataclass
 from memoranda.storage.files import (
     TEMPORARY_PREFIX,
-    Hold,
     create_only,
     exchange,
     held_back,
@@ -34,6 +33,12 @@ from memoranda.storage.files import (
     wait_for_writer,
     write_temporary,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memoranda.storage.files import (
+        Hold,
+    )
 
 __all__ = [
     "WRITER_PATIENCE",

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 from memoranda.core.model import JournalEntry
 from memoranda.storage.files import reading, writing
-from memoranda.storage.jsonlines import JsonLines, Record
-from memoranda.storage.vault import VaultFolder
+from memoranda.storage.jsonlines import JsonLines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
+
+    from memoranda.storage.jsonlines import Record
+    from memoranda.storage.vault import VaultFolder
 
 __all__ = ["Journal", "change_of", "from_record", "new_change_id", "to_record"]
 

@@ -8,15 +8,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from typing import Any
 
 from memoranda.storage.files import make_folder, replace_file, sync_file, sync_folder, write_all
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
+
 __all__ = ["JsonLines", "Record", "encode_line"]
 
-Record = dict[str, Any]
+if TYPE_CHECKING:
+    Record = dict[str, Any]
+else:
+    Record = dict
 _BLOCK = 65_536
 _BINARY = getattr(os, "O_BINARY", 0)
 

@@ -7,11 +7,14 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from types import TracebackType
 from weakref import WeakSet
 
 from memoranda.core.errors import VaultBusy
 from memoranda.storage.files import writing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
 
 __all__ = ["VaultLock"]
 

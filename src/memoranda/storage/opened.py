@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
-from memoranda.core.addresses import Address
-from memoranda.core.editing import CategoryEditor, CurrentItem
+from memoranda.core.editing import CategoryEditor
 from memoranda.core.errors import BadText, ChangedUnderneath
-from memoranda.core.items import Category, parse
-from memoranda.core.metadata import EMPTY_METADATA, Metadata, format_comment
-from memoranda.storage.categories import LoadedCategory
+from memoranda.core.items import parse
+from memoranda.core.metadata import EMPTY_METADATA, format_comment
+from memoranda.core.records import dataclass, field
 from memoranda.storage.history import ItemChange, ItemState
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memoranda.core.addresses import Address
+    from memoranda.core.editing import CurrentItem
+    from memoranda.core.items import Category
+    from memoranda.core.metadata import Metadata
+    from memoranda.storage.categories import LoadedCategory
 
 __all__ = ["OpenCategory"]
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 from memoranda.core.editing import CategoryEditor, Edit, splice
 from memoranda.core.errors import ChangedUnderneath, MemorandaError, OutsideVault
 from memoranda.core.items import parse
-from memoranda.core.metadata import EMPTY_METADATA, Metadata, parse_comment
+from memoranda.core.metadata import EMPTY_METADATA, parse_comment
 from memoranda.storage.accounts import fingerprint, state_fingerprint
 from memoranda.storage.categories import bytes_hash
 from memoranda.storage.files import (
@@ -27,11 +27,17 @@ from memoranda.storage.files import (
     sync_folder,
     writing,
 )
-from memoranda.storage.history import ChangeRecord, FileChange, History, ItemChange, ItemState, TextEdit
+from memoranda.storage.history import TextEdit
 from memoranda.storage.install import ChangedMeanwhile, conflict_copy, install, uninstall
-from memoranda.storage.journal import Journal, from_record
+from memoranda.storage.journal import from_record
 from memoranda.storage.resources import bytes_digest
-from memoranda.storage.vault import VaultFolder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memoranda.core.metadata import Metadata
+    from memoranda.storage.history import ChangeRecord, FileChange, History, ItemChange, ItemState
+    from memoranda.storage.journal import Journal
+    from memoranda.storage.vault import VaultFolder
 
 __all__ = ["apply_edits", "is_placed", "recover", "reversed_edits"]
 

@@ -5,16 +5,21 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
 
 from memoranda.core.errors import OutsideVault
 from memoranda.core.model import Turn
 from memoranda.core.names import check_identifier, content_hash, is_category
+from memoranda.core.records import dataclass
 from memoranda.storage.files import Stamp, reading, writing
-from memoranda.storage.jsonlines import JsonLines, Record, encode_line
-from memoranda.storage.vault import VaultFolder
+from memoranda.storage.jsonlines import JsonLines, encode_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
+
+    from memoranda.storage.jsonlines import Record
+    from memoranda.storage.vault import VaultFolder
 
 __all__ = ["ConversationFile", "Resources", "StagedTurns", "bytes_digest", "turn_from_record"]
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
 
 from memoranda.core.errors import BadName, UsageError
 from memoranda.core.names import check_identifier, name_key
+from memoranda.core.records import dataclass, field
 from memoranda.storage.files import read_bytes, reading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 __all__ = ["SETTINGS_FILE", "Settings", "read_settings", "usable_settings"]
 

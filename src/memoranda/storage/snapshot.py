@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import re
 import stat
-from dataclasses import dataclass, field
 
-from memoranda.core.addresses import Address
 from memoranda.core.errors import BadName, OutsideVault, VaultUnreadable
 from memoranda.core.model import Problem
 from memoranda.core.names import check_identifier, is_conflict_copy
+from memoranda.core.records import dataclass, field
 from memoranda.storage.files import Stamp
-from memoranda.storage.vault import MemoryRoot, VaultFolder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memoranda.core.addresses import Address
+    from memoranda.storage.vault import MemoryRoot, VaultFolder
 
 __all__ = ["FoundFile", "Snapshot", "scan"]
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
-from memoranda.core.ports import Clock
+from memoranda.core.records import dataclass
 from memoranda.storage.baselines import Baselines
 from memoranda.storage.categories import CategoryReader
 from memoranda.storage.files import TEMPORARY_PREFIX
-from memoranda.storage.history import History, Mark
+from memoranda.storage.history import History
 from memoranda.storage.journal import Journal
 from memoranda.storage.locks import VaultLock
-from memoranda.storage.vault import VaultFolder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memoranda.core.ports import Clock
+    from memoranda.storage.history import Mark
+    from memoranda.storage.vault import VaultFolder
 
 __all__ = ["Storage"]
 

@@ -8,33 +8,41 @@ accounted for first, so that every line of the journal is true.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
 
 from memoranda.core.addresses import Address
 from memoranda.core.editing import CategoryEditor
 from memoranda.core.edits import common_start
 from memoranda.core.errors import BadText, ChangedUnderneath, MemorandaError, VaultError, VaultFull
-from memoranda.core.items import Category, parse
+from memoranda.core.items import parse
 from memoranda.core.model import JournalEntry
 from memoranda.core.names import content_hash
+from memoranda.core.records import dataclass, replace
 from memoranda.storage.accounts import corrections, deltas_of, items_after, items_of
 from memoranda.storage.categories import bytes_hash
 from memoranda.storage.clock import written_moment
 from memoranda.storage.external import account_for, account_for_absence
 from memoranda.storage.files import make_folder, wait_for_writer, write_temporary, writing
-from memoranda.storage.history import ChangeRecord, FileChange, ItemState, TextEdit
-from memoranda.storage.install import WRITER_PATIENCE, ChangedMeanwhile, Placed, displace, place
+from memoranda.storage.history import ChangeRecord, FileChange, TextEdit
+from memoranda.storage.install import WRITER_PATIENCE, ChangedMeanwhile, displace, place
 from memoranda.storage.journal import new_change_id, to_record
 from memoranda.storage.opened import OpenCategory
 from memoranda.storage.recovery import is_placed
-from memoranda.storage.store import Storage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    from memoranda.core.items import Category
+    from memoranda.storage.history import ItemState
+    from memoranda.storage.install import Placed
+    from memoranda.storage.store import Storage
 
 __all__ = ["OpenCategory", "Transaction", "run"]
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    T = TypeVar("T")
 _RETRIES = 20
 
 

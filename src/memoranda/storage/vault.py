@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
 
 from memoranda.core.addresses import SHARED, Address, Scope
 from memoranda.core.errors import BadName, OutsideVault, UsageError, VaultFormat, VaultUnreadable
 from memoranda.core.names import is_category, name_key
+from memoranda.core.records import dataclass
 from memoranda.storage.files import (
     create_only,
     make_folder,
@@ -22,7 +20,14 @@ from memoranda.storage.files import (
     write_temporary,
     writing,
 )
-from memoranda.storage.settings import Settings, usable_settings
+from memoranda.storage.settings import usable_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from memoranda.storage.settings import Settings
 
 __all__ = ["FORMAT", "MemoryRoot", "VaultFolder", "read_format"]
 

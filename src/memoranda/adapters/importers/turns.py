@@ -12,13 +12,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime, tzinfo
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from functools import cache
-from typing import BinaryIO
 
 from memoranda.core.errors import NotFound, UsageError
 from memoranda.core.model import Problem, Turn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import tzinfo
+    from typing import BinaryIO
 
 __all__ = ["check_record", "read_turns"]
 

@@ -15,16 +15,22 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from datetime import UTC, date, datetime, time, tzinfo
+from datetime import UTC, date, datetime, time
 from functools import cache
 
 from memoranda.core.errors import BadName, NotFound, UsageError
-from memoranda.core.items import Category, Section, parse
-from memoranda.core.metadata import Metadata
+from memoranda.core.items import parse
 from memoranda.core.model import Problem
 from memoranda.core.names import check_category, check_item_name, clean_name, name_key
 from memoranda.services.intake import ForeignItem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import tzinfo
+
+    from memoranda.core.items import Category, Section
+    from memoranda.core.metadata import Metadata
 
 __all__ = ["read_wikimem"]
 
@@ -39,9 +45,7 @@ def _pattern(source: str) -> re.Pattern[str]:
 
 
 _TIME = r"(\d{1,2})[:：](\d{2})(?:[:：](\d{2}))?\Z"
-_GENERATED = (
-    r"(?i)<!--(?:(?!-->)[\s\S]){0,400}?(?:generated|do not edit|自动生成)|<!--\s*memoranda:(?:index|begin)"
-)
+_GENERATED = r"(?i)<!--(?:(?!-->)[\s\S]){0,400}?(?:generated|do not edit|自动生成)|<!--\s*memoranda:(?:index|begin)"
 _TITLE_OR_BLANK = r"[ \t\ufeff]*(?:#(?:[ \t].*)?|<!--.*-->[ \t]*)?\Z"
 _NOT_IN_FILE_NAME = r'[\\:：*?"<>|#^\[\]\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+'
 _NOT_IN_NAME = r"\[\[|\]\]|[|#\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
@@ -56,9 +60,7 @@ def _legal_category(path: str) -> str:
     try:
         return check_category(path)
     except BadName:
-        segments = [
-            _pattern(_NOT_IN_FILE_NAME).sub("-", part).strip(" .-") or "unnamed" for part in path.split("/")
-        ]
+        segments = [_pattern(_NOT_IN_FILE_NAME).sub("-", part).strip(" .-") or "unnamed" for part in path.split("/")]
         try:
             return check_category("/".join(segments))
         except BadName:
@@ -119,9 +121,7 @@ def _loose_text(category: Category, path: str) -> Iterator[Problem]:
         if loose:
             before = text[:done].replace("\r\n", "\n").replace("\r", "\n").count("\n")
             what = f"{len(loose)} line{'s' if len(loose) > 1 else ''} of text"
-            yield Problem(
-                path, before + loose[0] + 1, "no-entry", f"{what} under no '##' heading: not imported"
-            )
+            yield Problem(path, before + loose[0] + 1, "no-entry", f"{what} under no '##' heading: not imported")
         done = end
 
 
@@ -139,18 +139,14 @@ def _wiki_entries(category: Category, where: str, path: str) -> Iterator[Foreign
             yield ForeignItem(where, None, section.text, section.metadata, path, section.line)
             continue
         if name != clean_name(heading):
-            yield Problem(
-                path, section.line, "bad-name", f"{heading!r} cannot be a name: imported as {name!r}"
-            )
+            yield Problem(path, section.line, "bad-name", f"{heading!r} cannot be a name: imported as {name!r}")
         shown = last[name_key(name)]
         if shown is section:
             yield ForeignItem(where, name, section.text, section.metadata, path, section.line)
             continue
         message = f"{heading!r} stands again in line {shown.line}, which is the one that counts"
         if shown.text == section.text:
-            yield Problem(
-                path, section.line, "duplicate", f"{message}; the text is the same, so it is left out"
-            )
+            yield Problem(path, section.line, "duplicate", f"{message}; the text is the same, so it is left out")
             continue
         other = names.free(name)
         yield Problem(path, section.line, "duplicate", f"{message}; this one is imported as {other!r}")
@@ -204,9 +200,7 @@ def _markdown_files(root: str) -> Iterator[str | Problem]:
         relative = os.path.relpath(folder, root).replace(os.sep, "/")
         prefix = "" if relative == "." else relative + "/"
         linked += [prefix + name for name in folders if os.path.islink(os.path.join(folder, name))]
-        found += [
-            prefix + name for name in files if name.lower().endswith(".md") and not name.startswith(".")
-        ]
+        found += [prefix + name for name in files if name.lower().endswith(".md") and not name.startswith(".")]
     laid_out = any(os.path.isdir(os.path.join(root, name)) for name in _LAYOUT)
     for path in sorted(found):
         if not laid_out or path == _INDEX or path.split("/")[0] in _LAYOUT:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from memoranda.core.errors import UsageError
-from memoranda.faces.cli.parsing import Command, Parser
+from memoranda.faces.cli.parsing import Command
 from memoranda.faces.cli.recalling import show_retrieval
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from memoranda.faces.cli.parsing import Parser
     from memoranda.faces.cli.session import Session
 
 __all__ = ["commands"]

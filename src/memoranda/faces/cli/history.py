@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
-from memoranda.faces.cli.parsing import Command, Parser, json_option, positive
+from memoranda.faces.cli.parsing import Command, json_option, positive
 from memoranda.faces.cli.table import columns, local_time
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
     from memoranda.core.model import JournalEntry
     from memoranda.faces.cli.output import Output
+    from memoranda.faces.cli.parsing import Parser
     from memoranda.faces.cli.session import Session
 
 __all__ = ["commands"]
@@ -70,7 +72,7 @@ def log(session: Session) -> int:
 
 def entry_record(entry: JournalEntry) -> dict[str, Any]:
     """A line of the journal as JSON shows it."""
-    from dataclasses import asdict
+    from memoranda.core.records import asdict
 
     return asdict(entry)
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from memoranda.core.errors import Conflict, MemorandaError, NotFound, UsageError
-from memoranda.faces.cli.parsing import Command, Parser, did_you_mean, json_option
+from memoranda.faces.cli.parsing import Command, did_you_mean, json_option
 from memoranda.faces.cli.writing import redactions_in_words
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memoranda.core.model import Imported
     from memoranda.faces.cli.output import Output
+    from memoranda.faces.cli.parsing import Parser
     from memoranda.faces.cli.session import Session
 
 __all__ = ["commands"]
@@ -86,7 +87,7 @@ def _exit_code(imported: Imported) -> int:
 
 def _report(out: Output, imported: Imported, *, json: bool) -> None:
     if json:
-        from dataclasses import asdict
+        from memoranda.core.records import asdict
 
         out.json(asdict(imported) | {"total": imported.total})
     else:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
 
 from memoranda.core.errors import Conflict
-from memoranda.faces.cli.parsing import Command, Parser, json_option
+from memoranda.faces.cli.parsing import Command, json_option
 from memoranda.faces.cli.table import columns, local_time
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from memoranda.faces.cli.output import Output
+    from memoranda.faces.cli.parsing import Parser
     from memoranda.faces.cli.session import Session
 
 __all__ = ["commands"]
@@ -137,7 +140,7 @@ def status(session: Session) -> int:
 
 def check(session: Session) -> int:
     """List faults."""
-    from dataclasses import asdict
+    from memoranda.core.records import asdict
 
     arguments, out = session.arguments, session.out
     with session.open() as vault:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from memoranda.core.errors import MemorandaError, UsageError, VaultError
 from memoranda.faces.cli.output import Output
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memoranda.faces.cli.parsing import Command, Parser
 
 __all__ = ["COMMANDS", "GROUPS", "load", "main", "overview"]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from memoranda.core.errors import NotFound, UsageError
-from memoranda.faces.cli.parsing import Command, Parser, json_option
+from memoranda.faces.cli.parsing import Command, json_option
 from memoranda.faces.cli.table import columns, first_line, local_time
 from memoranda.faces.cli.turns import turn_record, turns_with_lines
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from memoranda.core.model import Item
+    from memoranda.faces.cli.parsing import Parser
     from memoranda.faces.cli.session import Session
 
 __all__ = ["commands", "item_record"]

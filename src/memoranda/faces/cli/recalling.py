@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from memoranda.core.errors import NotFound, VaultError
-from memoranda.faces.cli.parsing import Command, Parser, json_option, positive
+from memoranda.faces.cli.parsing import Command, json_option, positive
 from memoranda.faces.cli.table import local_time
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memoranda.faces.cli.output import Output
+    from memoranda.faces.cli.parsing import Parser
     from memoranda.faces.cli.session import Session
     from memoranda.retrieval.result import Hit, Retrieval
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 
 from memoranda.faces.cli.main import COMMANDS, GROUPS, load
-from memoranda.faces.cli.parsing import Command, Parser, option_names, usage, wrapped
+from memoranda.faces.cli.parsing import option_names, usage, wrapped
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from memoranda.faces.cli.parsing import Command, Parser
 
 __all__ = ["reference"]
 

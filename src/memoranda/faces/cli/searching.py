@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from memoranda.core.errors import NotFound, UsageError
-from memoranda.faces.cli.parsing import Command, Parser, json_option
+from memoranda.faces.cli.parsing import Command, json_option
 from memoranda.faces.cli.turns import turns_with_lines
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
+    from collections.abc import Iterator
 
     from memoranda.bootstrap import Vault
+    from memoranda.faces.cli.parsing import Parser
     from memoranda.faces.cli.session import Session
 
 __all__ = ["commands"]

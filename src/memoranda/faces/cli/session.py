@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memoranda.core.errors import UsageError
-from memoranda.faces.cli.output import Output
+from memoranda.core.records import dataclass
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from memoranda.bootstrap import Vault
+    from memoranda.faces.cli.output import Output
 
 __all__ = ["Session"]
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
-
 from memoranda.core.errors import UsageError
-from memoranda.faces.cli.parsing import Command, Parser, fraction, json_option
+from memoranda.faces.cli.parsing import Command, fraction, json_option
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
     from memoranda.core.model import Forgotten, Redaction, Written
+    from memoranda.faces.cli.parsing import Parser
     from memoranda.faces.cli.session import Session
 
 __all__ = ["commands", "redactions_in_words"]
@@ -211,7 +213,7 @@ def _report(session: Session, written: Written) -> int:
     """Print what was written."""
     out = session.out
     if session.arguments.json:
-        from dataclasses import asdict
+        from memoranda.core.records import asdict
 
         out.json(asdict(written))
     else:
@@ -239,7 +241,7 @@ def forget(session: Session) -> int:
             preview=arguments.preview,
         )
     if arguments.json:
-        from dataclasses import asdict
+        from memoranda.core.records import asdict
 
         session.out.json(asdict(forgotten))
     else:
