@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fakes.keyword_index import NaiveKeywordIndex
 from memoranda.core.ports import KeywordIndex
-from memoranda.index.bm25 import Bm25Index
+from memoranda.index.bm25 import Bm25Index, pack, unpack
 
 INDEXES = [Bm25Index, NaiveKeywordIndex]
 
@@ -25,21 +25,29 @@ def index(request: pytest.FixtureRequest) -> KeywordIndex:
     return made
 
 
+def holders_of(index: KeywordIndex, term: str) -> dict[int, tuple[int, int]]:
+    """How often the term stands in each document, and how long that is."""
+    pairs = [pair for docs, codes in index.postings(term) for pair in zip(docs, codes, strict=True)]
+    assert len(pairs) == len({doc for doc, _ in pairs})
+    return {doc: unpack(code) for doc, code in pairs}
+
+
 def test_empty(index: KeywordIndex) -> None:
     assert len(index) == 0
     assert index.total_length == 0
-    assert index.length(0) == 0
     assert index.document_frequency("sea") == 0
-    assert list(index.postings("sea")) == []
+    assert holders_of(index, "sea") == {}
+    assert list(index.codes("sea", [0])) == []
+    assert index.bounds("sea") == (0, 0)
     assert list(index.terms()) == []
 
 
 def test_counts_every_occurrence(index: KeywordIndex) -> None:
     index.put(7, ["sea", "sand", "sea"])
     index.put(3, ["sea"])
-    assert dict(index.postings("sea")) == {7: 2, 3: 1}
+    assert holders_of(index, "sea") == {7: (2, 3), 3: (1, 1)}
+    assert sorted(index.codes("sea", [3, 4])) == [(3, pack(1, 1))]
     assert index.document_frequency("sea") == 2
-    assert index.length(7) == 3
     assert index.total_length == 4
     assert sorted(index.terms()) == ["sand", "sea"]
 
@@ -50,7 +58,7 @@ def test_replacing_leaves_nothing_behind(index: KeywordIndex) -> None:
     assert len(index) == 1
     assert index.document_frequency("old") == 0
     assert sorted(index.terms()) == ["both", "new"]
-    assert dict(index.postings("both")) == {1: 1}
+    assert holders_of(index, "both") == {1: (1, 2)}
     assert index.total_length == 2
 
 
@@ -90,8 +98,11 @@ def test_any_order_of_changes_is_the_same_as_building_anew(
     assert set(changed.terms()) == everything
     assert len(changed) == len(held)
     assert changed.total_length == sum(map(len, held.values()))
-    assert all(changed.length(doc) == len(terms) for doc, terms in held.items())
     for term in everything:
-        holders = {doc: terms.count(term) for doc, terms in held.items() if term in terms}
-        assert dict(changed.postings(term)) == holders
+        holders = {doc: (terms.count(term), len(terms)) for doc, terms in held.items() if term in terms}
+        assert holders_of(changed, term) == holders
         assert changed.document_frequency(term) == len(holders)
+        assert {doc: unpack(code) for doc, code in changed.codes(term, range(9))} == holders
+        most, shortest = changed.bounds(term)
+        assert most >= max(tf for tf, _ in holders.values())
+        assert shortest <= min(length for _, length in holders.values())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+
+from memoranda.index.bm25 import pack
 
 __all__ = ["NaiveKeywordIndex"]
 
@@ -26,14 +28,25 @@ class NaiveKeywordIndex:
     def remove(self, doc: int) -> None:
         self.documents.pop(doc, None)
 
-    def length(self, doc: int) -> int:
-        return len(self.documents.get(doc, []))
-
     def document_frequency(self, term: str) -> int:
-        return sum(term in terms for terms in self.documents.values())
+        return len(self._holders(term))
 
-    def postings(self, term: str) -> list[tuple[int, int]]:
-        return [(doc, terms.count(term)) for doc, terms in self.documents.items() if term in terms]
+    def postings(self, term: str) -> list[tuple[list[int], list[int]]]:
+        held = self._holders(term)
+        return [(list(held), list(held.values()))] if held else []
+
+    def codes(self, term: str, docs: Collection[int]) -> list[tuple[int, int]]:
+        held = self._holders(term)
+        return [(doc, held[doc]) for doc in docs if doc in held]
+
+    def bounds(self, term: str) -> tuple[int, int]:
+        held = [(terms.count(term), len(terms)) for terms in self.documents.values() if term in terms]
+        return (max(tf for tf, _ in held), min(length for _, length in held)) if held else (0, 0)
 
     def terms(self) -> Iterator[str]:
         return iter({term for terms in self.documents.values() for term in terms})
+
+    def _holders(self, term: str) -> dict[int, int]:
+        return {
+            doc: pack(terms.count(term), len(terms)) for doc, terms in self.documents.items() if term in terms
+        }

@@ -10,7 +10,7 @@ from typing import Protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from datetime import datetime, tzinfo
 
 __all__ = ["Clock", "KeywordIndex"]
@@ -51,16 +51,23 @@ class KeywordIndex(Protocol):
         """Take a document out; one that is not held is ignored."""
         ...
 
-    def length(self, doc: int) -> int:
-        """A document's length in terms; 0 if it is not held."""
-        ...
-
     def document_frequency(self, term: str) -> int:
         """In how many documents the term stands."""
         ...
 
-    def postings(self, term: str) -> Iterable[tuple[int, int]]:
-        """The documents that hold the term, each with how often."""
+    def postings(self, term: str) -> Sequence[tuple[Collection[int], Collection[int]]]:
+        """The documents that hold the term and their codes (:func:`memoranda.index.bm25.pack`), side by side.
+
+        In one pair of columns or several; no document stands in two.
+        """
+        ...
+
+    def codes(self, term: str, docs: Collection[int]) -> Iterable[tuple[int, int]]:
+        """Of these documents, those that hold the term, with their codes."""
+        ...
+
+    def bounds(self, term: str) -> tuple[int, int]:
+        """No document holds the term more often than this, none that does is shorter than that; (0, 0): none does."""
         ...
 
     def terms(self) -> Iterator[str]:

@@ -1,14 +1,16 @@
-"""BM25: an exact inverted index of one partition, and the score over several.
+"""BM25: the formula, how a posting is packed, and the index of one partition in memory.
 
 The score of a document ``d`` for weighted query terms is::
 
-    sum over t of  weight(t) * idf(t) * tf * (k1 + 1) / (tf + k1 * (1 - b + b * len(d) / avg))
+    sum over t of  weight(t) * idf(t) * (k1 + 1) * tf / (tf + k1 * (1 - b + b * len(d) / avg))
     idf(t) = ln(1 + (N - df(t) + 0.5) / (df(t) + 0.5))
 
 Robertson and Zaragoza, *The Probabilistic Relevance Framework: BM25 and Beyond*
 (2009), with the ``1 +`` inside the logarithm that keeps every idf positive.
-``N``, ``df`` and ``avg`` are summed over the partitions that are asked, so that
-a score does not depend on what the asker may not see, nor on how it is stored.
+
+A posting is a document and a code: how often the term stands there (``tf``) and
+how long the document is (``len``), in one number of 32 bits. All that a score
+needs of a document is in the code, whether it lies in memory or on disk.
 """
 
 from __future__ import annotations
@@ -20,21 +22,21 @@ from memoranda.core.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
-    from memoranda.core.ports import KeywordIndex
+    from collections.abc import Collection, Iterator, Sequence
 
 __all__ = [
     "Bm25Index",
     "Bm25Parameters",
-    "Scored",
-    "TermScore",
-    "best",
-    "explain",
+    "Impacts",
     "inverse_document_frequency",
-    "rank",
-    "score",
+    "length_norm",
+    "pack",
+    "unpack",
 ]
+
+_LENGTH_BITS = 20
+_LONGEST = (1 << _LENGTH_BITS) - 1
+_MOST = (1 << 12) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,36 +47,53 @@ class Bm25Parameters:
     b: float = 0.4
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """A document's score; ``index`` counts the indexes that were asked."""
-
-    index: int
-    doc: int
-    score: float
+def pack(tf: int, length: int) -> int:
+    """The code of a posting. Beyond 4,095 times and 1,048,575 terms more makes no difference."""
+    return (tf if tf < _MOST else _MOST) << _LENGTH_BITS | (length if length < _LONGEST else _LONGEST)
 
 
-@dataclass(frozen=True, slots=True)
-class TermScore:
-    """What one query term added to a document's score."""
+def unpack(code: int) -> tuple[int, int]:
+    """``tf`` and length of a code."""
+    return code >> _LENGTH_BITS, code & _LONGEST
 
-    term: str
-    weight: float
-    tf: int
-    df: int
-    idf: float
-    part: float
+
+def inverse_document_frequency(documents: int, frequency: int) -> float:
+    """How much a term tells that stands in ``frequency`` of ``documents``; always above zero."""
+    return log(1.0 + (documents - frequency + 0.5) / (frequency + 0.5))
+
+
+def length_norm(documents: int, total_length: int, parameters: Bm25Parameters) -> tuple[float, float]:
+    """``k1 * (1 - b)`` and ``k1 * b / avg``: what a document's length is put into."""
+    slope = parameters.k1 * parameters.b * documents / total_length if total_length else 0.0
+    return parameters.k1 * (1.0 - parameters.b), slope
+
+
+class Impacts(dict[int, float]):
+    """``tf / (tf + base + slope * len)`` by code, each worked out once: few codes differ."""
+
+    __slots__ = ("_base", "_slope")
+
+    def __init__(self, base: float, slope: float) -> None:
+        super().__init__()
+        self._base = base
+        self._slope = slope
+
+    def __missing__(self, code: int) -> float:
+        tf, length = code >> _LENGTH_BITS, code & _LONGEST
+        impact = self[code] = tf / (tf + self._base + self._slope * length)
+        return impact
 
 
 class Bm25Index:
     """The postings of one partition in memory; the same whatever the order of changes was."""
 
-    __slots__ = ("_documents", "_lengths", "_postings", "_total")
+    __slots__ = ("_bounds", "_documents", "_lengths", "_postings", "_total")
 
     def __init__(self) -> None:
         self._postings: dict[str, dict[int, int]] = {}
         self._documents: dict[int, tuple[str, ...]] = {}
         self._lengths: dict[int, int] = {}
+        self._bounds: dict[str, tuple[int, int]] = {}
         self._total = 0
 
     def __len__(self) -> int:
@@ -92,17 +111,20 @@ class Bm25Index:
         counts: dict[str, int] = {}
         for term in terms:
             counts[term] = counts.get(term, 0) + 1
-        postings = self._postings
+        postings, bounds, length = self._postings, self._bounds, len(terms)
         for term, count in counts.items():
+            code = pack(count, length)
             holders = postings.get(term)
             if holders is None:
-                postings[sys.intern(term)] = {doc: count}
+                postings[sys.intern(term)] = {doc: code}
             else:
-                holders[doc] = count
+                holders[doc] = code
+                if (bound := bounds.get(term)) is not None:
+                    bounds[term] = (max(bound[0], count), min(bound[1], length))
         # Interned: a term that stands in a thousand documents is one string.
         self._documents[doc] = tuple(map(sys.intern, counts))
-        self._lengths[doc] = len(terms)
-        self._total += len(terms)
+        self._lengths[doc] = length
+        self._total += length
 
     def remove(self, doc: int) -> None:
         """Take a document out; one that is not held is ignored."""
@@ -115,130 +137,35 @@ class Bm25Index:
             del holders[doc]
             if not holders:
                 del postings[term]
+                self._bounds.pop(term, None)
         self._total -= self._lengths.pop(doc)
-
-    def length(self, doc: int) -> int:
-        """A document's length in terms; 0 if it is not held."""
-        return self._lengths.get(doc, 0)
 
     def document_frequency(self, term: str) -> int:
         """In how many documents the term stands."""
         return len(self._postings.get(term, ()))
 
-    def postings(self, term: str) -> Collection[tuple[int, int]]:
-        """The documents that hold the term, each with how often."""
+    def postings(self, term: str) -> list[tuple[Collection[int], Collection[int]]]:
+        """The documents that hold the term and their codes, side by side."""
         holders = self._postings.get(term)
-        return () if holders is None else holders.items()
+        return [] if holders is None else [(holders.keys(), holders.values())]
+
+    def codes(self, term: str, docs: Collection[int]) -> list[tuple[int, int]]:
+        """Of these documents, those that hold the term, with their codes."""
+        holders = self._postings.get(term)
+        if holders is None:
+            return []
+        return [(doc, holders[doc]) for doc in docs if doc in holders]
+
+    def bounds(self, term: str) -> tuple[int, int]:
+        """No document holds the term more often than this, none that does is shorter than that."""
+        bound = self._bounds.get(term)
+        if bound is None:
+            found = [unpack(code) for code in self._postings.get(term, {}).values()]
+            if not found:
+                return (0, 0)
+            bound = self._bounds[term] = (max(tf for tf, _ in found), min(length for _, length in found))
+        return bound
 
     def terms(self) -> Iterator[str]:
         """Every term that stands in some document."""
         return iter(self._postings)
-
-
-def inverse_document_frequency(documents: int, frequency: int) -> float:
-    """How much a term tells that stands in ``frequency`` of ``documents``; always above zero."""
-    return log(1.0 + (documents - frequency + 0.5) / (frequency + 0.5))
-
-
-def score(
-    indexes: Sequence[KeywordIndex],
-    terms: Mapping[str, float],
-    parameters: Bm25Parameters,
-    expired: Callable[[], bool] | None = None,
-) -> list[dict[int, float]]:
-    """The score of every document that holds a term, for each index.
-
-    The most telling terms are taken first; once ``expired`` says so the rest is
-    left out, and what was summed so far is returned.
-    """
-    scores: list[dict[int, float]] = [{} for _ in indexes]
-    base, slope = _length_norm(indexes, parameters)
-    gain = parameters.k1 + 1.0
-    for at, (term, weight, _, idf) in enumerate(_weighed(indexes, terms)):
-        if at and expired is not None and expired():
-            break
-        factor = weight * idf * gain
-        for index, found in zip(indexes, scores, strict=True):
-            length, known = index.length, found.get
-            for doc, tf in index.postings(term):
-                found[doc] = known(doc, 0.0) + factor * tf / (tf + base + slope * length(doc))
-    return scores
-
-
-def best(
-    scores: Sequence[Mapping[int, float]], limit: int, order: Callable[[int, int], str] | None = None
-) -> list[Scored]:
-    """The ``limit`` highest scores above zero, best first; equal ones by ``order(index, doc)``."""
-    import heapq
-
-    if limit < 1:
-        return []
-    total = sum(map(len, scores))
-    floor = 0.0
-    if total > limit:
-        floor = heapq.nlargest(limit, (value for found in scores for value in found.values()))[-1]
-    # Everything that ties with the last place competes for it by order, not by luck.
-    chosen = [
-        Scored(number, doc, value)
-        for number, found in enumerate(scores)
-        for doc, value in found.items()
-        if value >= floor and value > 0.0
-    ]
-    if order is None:
-        chosen.sort(key=lambda s: (-s.score, s.index, s.doc))
-    else:
-        chosen.sort(key=lambda s: (-s.score, order(s.index, s.doc)))
-    return chosen[:limit]
-
-
-def rank(
-    indexes: Sequence[KeywordIndex],
-    terms: Mapping[str, float],
-    parameters: Bm25Parameters,
-    limit: int,
-    order: Callable[[int, int], str] | None = None,
-) -> list[Scored]:
-    """The ``limit`` best documents for weighted query terms, as if all indexes were one."""
-    return best(score(indexes, terms, parameters), limit, order)
-
-
-def explain(
-    indexes: Sequence[KeywordIndex],
-    documents: Collection[tuple[int, int]],
-    terms: Mapping[str, float],
-    parameters: Bm25Parameters,
-) -> dict[tuple[int, int], list[TermScore]]:
-    """What each term added to the score of each ``(index, doc)``, the most telling term first."""
-    parts: dict[tuple[int, int], list[TermScore]] = {place: [] for place in documents}
-    wanted = [{doc for number, doc in documents if number == at} for at in range(len(indexes))]
-    base, slope = _length_norm(indexes, parameters)
-    gain = parameters.k1 + 1.0
-    for term, weight, df, idf in _weighed(indexes, terms):
-        for number, index in enumerate(indexes):
-            if not wanted[number]:
-                continue
-            for doc, tf in index.postings(term):
-                if doc in wanted[number]:
-                    part = weight * idf * gain * tf / (tf + base + slope * index.length(doc))
-                    parts[number, doc].append(TermScore(term, weight, tf, df, idf, part))
-    return parts
-
-
-def _length_norm(indexes: Sequence[KeywordIndex], parameters: Bm25Parameters) -> tuple[float, float]:
-    """``k1 * (1 - b)`` and ``k1 * b / avg``: what a document's length is put into."""
-    documents = sum(map(len, indexes))
-    total = sum(index.total_length for index in indexes)
-    slope = parameters.k1 * parameters.b * documents / total if total else 0.0
-    return parameters.k1 * (1.0 - parameters.b), slope
-
-
-def _weighed(indexes: Sequence[KeywordIndex], terms: Mapping[str, float]) -> list[tuple[str, float, int, float]]:
-    """The terms that stand somewhere: term, weight, document frequency, idf; in an order of their own."""
-    documents = sum(map(len, indexes))
-    found = []
-    for term, weight in terms.items():
-        df = sum(index.document_frequency(term) for index in indexes)
-        if df and weight > 0.0:
-            found.append((term, weight, df, inverse_document_frequency(documents, df)))
-    found.sort(key=lambda entry: (-entry[1] * entry[3], entry[0]))
-    return found

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from memoranda.core.errors import Conflict, VaultError, VaultUnreadable
-from memoranda.core.links import find_links
 from memoranda.core.model import Problem
 from memoranda.core.names import hash_name, name_key
 from memoranda.core.records import dataclass
-from memoranda.index.corpus import Entry, address_key
+from memoranda.index.entries import address_key, item_entry, turn_entry
 from memoranda.storage.categories import line_of_bad_byte
 from memoranda.storage.files import read_bytes
 from memoranda.storage.snapshot import scan
@@ -22,8 +21,9 @@ if TYPE_CHECKING:
 
     from memoranda.core.addresses import Address
     from memoranda.core.items import Section
-    from memoranda.core.model import Level, Turn
+    from memoranda.core.model import Level
     from memoranda.index.corpus import Corpus
+    from memoranda.index.entries import Entry
     from memoranda.storage.baselines import Baseline
     from memoranda.storage.categories import LoadedCategory
     from memoranda.storage.files import Stamp
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from memoranda.storage.snapshot import FoundFile, Snapshot
     from memoranda.storage.store import Storage
 
-__all__ = ["Refresher", "item_entry", "turn_entry"]
+__all__ = ["Refresher"]
 
 Progress = Callable[[int, "int | None"], None]
 _JOURNAL_PATIENCE = 0.05
@@ -324,49 +324,4 @@ def _is_same(entry: Entry, section: Section) -> bool:
         and entry.text == section.text
         and entry.name == section.address_name
         and entry.metadata == section.metadata
-    )
-
-
-def item_entry(address: Address, section: Section, relative: str) -> Entry:
-    """The entry of an item in the corpus."""
-    metadata = section.metadata
-    text = section.text
-    return Entry(
-        address=str(address),
-        level="item",
-        scope=str(address.scope),
-        category=address.scope.prefix + address.category,
-        name=address.name or "",
-        text=text,
-        hash=section.hash,
-        metadata=metadata,
-        links=find_links(text),
-        citation=f"{relative}:{section.line}",
-        ts=metadata.ts or "",
-        order=section.line,
-        parent=address.scope.prefix + address.category,
-    )
-
-
-def turn_entry(turn: Turn, order: int) -> Entry:
-    """The entry of a turn in the corpus."""
-    from memoranda.core.metadata import EMPTY_METADATA
-    from memoranda.core.names import content_hash
-
-    address = f"turn/{turn.conversation}#{turn.turn}"
-    return Entry(
-        address=address,
-        level="resource",
-        scope="shared",
-        category=turn.conversation,
-        name="",
-        text=turn.text,
-        hash=content_hash(turn.text),
-        metadata=EMPTY_METADATA,
-        links=(),
-        citation=address,
-        speaker=turn.speaker,
-        ts=turn.ts,
-        order=order,
-        parent=turn.conversation,
     )

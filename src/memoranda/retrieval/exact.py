@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoranda.index.corpus import fold_exact
+from memoranda.index.entries import fold_exact
 from memoranda.retrieval.ranking import Candidate
 
 TYPE_CHECKING = False

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from math import log
 
-from memoranda.index.corpus import address_key
+from memoranda.index.entries import address_key
 from memoranda.retrieval.ranking import Candidate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memoranda.index.corpus import Entry, Key
+    from memoranda.index.entries import Entry, Key
     from memoranda.retrieval.parameters import RetrievalParameters
     from memoranda.retrieval.view import View
 

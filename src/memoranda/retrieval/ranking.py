@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from memoranda.core.records import dataclass, replace
-from memoranda.index.bm25 import best, explain, inverse_document_frequency, score
-from memoranda.index.corpus import address_key
+from memoranda.index.bm25 import inverse_document_frequency
+from memoranda.index.entries import address_key
+from memoranda.index.scoring import Scoring
 from memoranda.retrieval.validity import Outdated, outdated, reference_keys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime, tzinfo
 
     from memoranda.core.model import Level
-    from memoranda.core.ports import KeywordIndex
-    from memoranda.index.bm25 import TermScore
-    from memoranda.index.corpus import Entry, Key, Partition
+    from memoranda.index.entries import Entry, Key
+    from memoranda.index.partition import Partition
+    from memoranda.index.scoring import Scored, TermScore
     from memoranda.retrieval.deadline import Deadline
     from memoranda.retrieval.parameters import RetrievalParameters
     from memoranda.retrieval.query import Query
     from memoranda.retrieval.view import View
 
 __all__ = ["Candidate", "merge", "rank_keyword"]
+
+#: Looked at beyond what is asked for: some of the best may no longer hold.
+_SPARE = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,24 +57,42 @@ def rank_keyword(
     """
     partitions = view.level(level)
     indexes = [partition.index for partition in partitions]
-    bm25 = parameters.bm25(level)
-    scores = score(indexes, query.weights, bm25, deadline.passed)
-    if view.visible is not None:
-        _hide(partitions, scores, view.visible)
-    faded = _fade(partitions, scores, view, moment, parameters.outdated_share)
-    chosen = best(scores, limit, lambda number, doc: partitions[number].entries[doc].address)
-    places = [(one.index, one.doc) for one in chosen]
+    scoring = Scoring(indexes, query.weights, parameters.bm25(level))
+    keep, visible = None, view.visible
+    if visible is not None:
+
+        def keep(number: int, doc: int) -> bool:
+            return visible(partitions[number].entries[doc])
+
+    def tie(number: int, doc: int) -> int:
+        return partitions[number].tie(doc)
+
+    size = limit + _SPARE
+    while True:
+        pool = scoring.pool(size, tie=tie, keep=keep, expired=deadline.passed)
+        faded = _fade(partitions, pool, view, moment, parameters.outdated_share)
+        scored = [(faded[n, doc][0] if (n, doc) in faded else score, n, doc) for n, doc, score in map(_row, pool)]
+        scored.sort(key=lambda row: (-row[0], row[1], row[2]))
+        # What fell back must not keep out what was not looked at.
+        if len(pool) < size or len(scored) <= limit or scored[limit - 1][0] >= pool[-1].score or deadline.missed:
+            break
+        size *= 4
+    chosen = scored[: limit + _SPARE]
     # Out of time, a hit without its reasons is still a hit.
-    parts = {} if deadline.missed else explain(indexes, places, query.weights, bm25)
-    mass = _idf_mass(indexes, query.weights)
+    parts = {} if deadline.missed else scoring.parts((number, doc) for _, number, doc in chosen)
+    mass = _idf_mass(scoring, query.weights)
     candidates = []
-    for one, place in zip(chosen, places, strict=True):
-        found = tuple(parts.get(place, ()))
-        base, gone = faded.get(place, (one.score, None))
+    for score, number, doc in chosen:
+        found = tuple(parts.get((number, doc), ()))
+        _, base, gone = faded.get((number, doc), (score, score, None))
         weak = bool(found) and _is_weak(query, found, mass, parameters)
-        entry = partitions[one.index].entries[one.doc]
-        candidates.append(Candidate(entry, one.score, base, weak, found, outdated=gone))
-    return candidates
+        candidates.append(Candidate(partitions[number].entries[doc], score, base, weak, found, outdated=gone))
+    candidates.sort(key=lambda candidate: (-candidate.score, candidate.entry.address))
+    return candidates[:limit]
+
+
+def _row(one: Scored) -> tuple[int, int, float]:
+    return one.index, one.doc, one.score
 
 
 def merge(candidates: Sequence[Candidate], limit: int, share: float) -> list[Candidate]:
@@ -113,37 +135,28 @@ def _superseded_among(by_key: Mapping[Key, Candidate], share: float) -> dict[Key
     return changed
 
 
-def _hide(
-    partitions: Sequence[Partition], scores: Sequence[dict[int, float]], visible: Callable[[Entry], bool]
-) -> None:
-    for partition, found in zip(partitions, scores, strict=True):
-        for doc in [doc for doc in found if not visible(partition.entries[doc])]:
-            del found[doc]
-
-
 def _fade(
     partitions: Sequence[Partition],
-    scores: Sequence[dict[int, float]],
+    pool: Sequence[Scored],
     view: View,
     moment: tuple[datetime, tzinfo],
     share: float,
-) -> dict[tuple[int, int], tuple[float, Outdated]]:
-    """Lower the scores of what no longer holds; what each was before, and why."""
-    faded: dict[tuple[int, int], tuple[float, Outdated]] = {}
-    for number, (partition, found) in enumerate(zip(partitions, scores, strict=True)):
-        for doc in partition.limited & found.keys():
-            gone = outdated(partition.entries[doc], view, *moment)
+) -> dict[tuple[int, int], tuple[float, float, Outdated]]:
+    """What no longer holds: its lowered score, the one before, and why."""
+    faded: dict[tuple[int, int], tuple[float, float, Outdated]] = {}
+    for one in pool:
+        partition = partitions[one.index]
+        if one.doc in partition.limited:
+            gone = outdated(partition.entries[one.doc], view, *moment)
             if gone is not None:
-                faded[number, doc] = (found[doc], gone)
-                found[doc] *= share
+                faded[one.index, one.doc] = (one.score * share, one.score, gone)
     return faded
 
 
-def _idf_mass(indexes: Sequence[KeywordIndex], weights: Mapping[str, float]) -> float:
-    documents = sum(map(len, indexes))
+def _idf_mass(scoring: Scoring, weights: Mapping[str, float]) -> float:
+    held = scoring.frequencies()
     return sum(
-        weight * inverse_document_frequency(documents, sum(ix.document_frequency(term) for ix in indexes))
-        for term, weight in weights.items()
+        weight * inverse_document_frequency(scoring.documents, held.get(term, 0)) for term, weight in weights.items()
     )
 
 

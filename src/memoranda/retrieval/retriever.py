@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from typing import Literal, TypeVar
 
     from memoranda.core.ports import Clock
-    from memoranda.index.corpus import Corpus, Entry
+    from memoranda.index.corpus import Corpus
+    from memoranda.index.entries import Entry
     from memoranda.retrieval.parameters import RetrievalParameters
     from memoranda.retrieval.ranking import Candidate
     from memoranda.retrieval.result import Dropped

@@ -6,14 +6,14 @@ import re
 from datetime import datetime, timedelta
 
 from memoranda.core.records import dataclass
-from memoranda.index.corpus import link_keys
+from memoranda.index.entries import link_keys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import tzinfo
 
-    from memoranda.index.corpus import Entry, Key
+    from memoranda.index.entries import Entry, Key
     from memoranda.retrieval.view import View
 
 __all__ = ["Outdated", "moment_after", "outdated", "reference_keys"]

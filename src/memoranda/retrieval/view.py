@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from memoranda.core.addresses import SHARED
 from memoranda.core.names import name_key
-from memoranda.index.corpus import address_key, link_keys
+from memoranda.index.entries import address_key, link_keys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from memoranda.core.model import Level
-    from memoranda.index.corpus import Entry, Key, Partition
+    from memoranda.index.entries import Entry, Key
+    from memoranda.index.partition import Partition
 
 __all__ = ["View"]
 

@@ -10,7 +10,7 @@ from memoranda.core.links import find_links
 from memoranda.core.markdown import line_at
 from memoranda.core.model import Problem
 from memoranda.core.names import content_hash, name_key
-from memoranda.index.corpus import Entry
+from memoranda.index.entries import Entry
 from memoranda.services.graph import resolve
 from memoranda.services.linking import item_key, reference_link, retarget_links
 from memoranda.storage.categories import line_of_bad_byte

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from memoranda.core.addresses import Address, Scope
     from memoranda.core.model import Level
-    from memoranda.index.corpus import Corpus, Entry
+    from memoranda.index.corpus import Corpus
+    from memoranda.index.entries import Entry
     from memoranda.index.refresh import Refresher
     from memoranda.storage.categories import LoadedCategory
     from memoranda.storage.resources import Resources
@@ -106,7 +107,7 @@ class Contents:
 
     def find(self, wanted: Address) -> Entry | None:
         """One item now, without a look at any other category. Raises VaultUnreadable."""
-        from memoranda.index.refresh import item_entry
+        from memoranda.index.entries import item_entry
 
         with self.mutex:
             for relative, address, loaded in self._files(wanted):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memoranda.core.names import name_key
 from memoranda.core.records import asdict, dataclass
-from memoranda.index.corpus import link_keys
+from memoranda.index.entries import link_keys
 from memoranda.services.linking import reference_link
 
 TYPE_CHECKING = False
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memoranda.core.links import Link
-    from memoranda.index.corpus import Corpus, Entry
+    from memoranda.index.corpus import Corpus
+    from memoranda.index.entries import Entry
 
 __all__ = ["Edge", "Graph", "Node", "build_graph", "resolve"]
 

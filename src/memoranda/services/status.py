@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from memoranda.index.corpus import Entry
+    from memoranda.index.entries import Entry
     from memoranda.services.overview import CategorySummary
     from memoranda.storage.resources import Resources
     from memoranda.storage.store import Storage

@@ -6,7 +6,8 @@ from memoranda.core.errors import UsageError
 from memoranda.core.links import find_links
 from memoranda.core.metadata import EMPTY_METADATA, parse_comment
 from memoranda.core.names import content_hash, name_key
-from memoranda.index.corpus import Corpus, Entry
+from memoranda.index.corpus import Corpus
+from memoranda.index.entries import Entry
 from memoranda.retrieval.validity import moment_after
 from memoranda.storage.clock import parse_moment
 

@@ -14,7 +14,8 @@ from memoranda.core.analysis import analyze
 from memoranda.core.links import find_links
 from memoranda.core.metadata import Metadata
 from memoranda.core.model import Level
-from memoranda.index.corpus import Corpus, Entry, address_key, fold_exact, link_keys, searchable_text
+from memoranda.index.corpus import Corpus
+from memoranda.index.entries import Entry, address_key, fold_exact, link_keys, searchable_text
 
 
 def item(

@@ -11,7 +11,8 @@ import pytest
 from memoranda.core.links import find_links
 from memoranda.core.metadata import Metadata
 from memoranda.core.model import Level
-from memoranda.index.corpus import Corpus, Entry
+from memoranda.index.corpus import Corpus
+from memoranda.index.entries import Entry
 from memoranda.retrieval.parameters import RetrievalParameters
 from memoranda.retrieval.retriever import Retriever
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import isclose, log
 
-from memoranda.index.corpus import Corpus, Entry
+from memoranda.index.corpus import Corpus
+from memoranda.index.entries import Entry
 from memoranda.retrieval.parameters import RetrievalParameters
 from memoranda.retrieval.retriever import Retriever
 from memoranda.retrieval.view import View

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from memoranda.index.corpus import Entry
+from memoranda.index.entries import Entry
 from memoranda.retrieval.retriever import Retriever
 
 Make = Callable[..., Retriever]

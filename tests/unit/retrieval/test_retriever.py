@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memoranda.core.errors import UsageError
-from memoranda.index.corpus import Corpus, Entry
+from memoranda.index.corpus import Corpus
+from memoranda.index.entries import Entry
 from memoranda.retrieval import exact, expansion, packing, ranking
 from memoranda.retrieval import retriever as retriever_module
 from memoranda.retrieval.parameters import RetrievalParameters

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from memoranda.index.corpus import Corpus, Entry
+from memoranda.index.corpus import Corpus
+from memoranda.index.entries import Entry
 from memoranda.retrieval.validity import moment_after, outdated, reference_keys
 from memoranda.retrieval.view import View
 
