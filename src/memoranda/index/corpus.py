@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from memoranda.core.analysis import analyze
 from memoranda.core.names import name_key
-from memoranda.index.bm25 import Bm25Index
 from memoranda.index.entries import address_key, searchable_text
 from memoranda.index.partition import Partition
 
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
     from threading import RLock
 
     from memoranda.core.model import Level
-    from memoranda.core.ports import KeywordIndex
     from memoranda.index.entries import Entry, Key
+    from memoranda.index.segment import Segment
 
 __all__ = ["Corpus"]
 
@@ -27,68 +26,112 @@ __all__ = ["Corpus"]
 class Corpus:
     """All partitions. ``lock`` is held by every change; hold it while reading partitions."""
 
-    def __init__(
-        self,
-        analyzer: Callable[[str], Sequence[str]] = analyze,
-        new_index: Callable[[], KeywordIndex] = Bm25Index,
-    ) -> None:
+    def __init__(self, analyzer: Callable[[str], Sequence[str]] = analyze) -> None:
         import threading
 
         self.lock: RLock = threading.RLock()
         self._analyzer = analyzer
-        self._new_index = new_index
+        self._segment: Segment | None = None
         self._partitions: dict[tuple[str, str], Partition] = {}
+        #: Where the entries in memory are; those of a segment are found by their address.
         self._homes: dict[Key, Partition] = {}
 
     def __len__(self) -> int:
         """How many entries are held."""
-        return sum(len(partition.by_key) for partition in self._partitions.values())
-
-    def put(self, entry: Entry) -> None:
-        """Add an entry, or replace the one of the same address. Unchanged text costs next to nothing."""
-        key = address_key(entry.address)
-        home = (entry.level, name_key(entry.scope))
         with self.lock:
-            before = self._homes.get(key)
-            stays = before is not None and (before.level, before.scope) == home
-            old = before.entries[before.by_key[key]] if before is not None else None
-            # Analysed before anything changes: if that fails, the old entry stands.
-            terms = None
-            if not (stays and old is not None and _searched(old) == _searched(entry)):
-                terms = self._analyzer(searchable_text(entry))
-            if before is not None and not stays:
+            return sum(len(partition.entries) for partition in self._all())
+
+    def adopt(self, segment: Segment | None) -> None:
+        """Hold what a segment holds, and nothing else. Raises SegmentDamaged, as may every later reading."""
+        with self.lock:
+            self._homes.clear()
+            self._partitions.clear()
+            self._segment = segment
+
+    def put(self, entry: Entry) -> int:
+        """Add an entry, or replace the one of the same address; its number in its partition.
+
+        Unchanged text costs next to nothing.
+        """
+        key = address_key(entry.address)
+        with self.lock:
+            before = self._home_of(key)
+            partition = self.partition(entry.level, name_key(entry.scope))
+            old = before.entries[before.by_key[key]] if before is partition else None
+            doc = partition.put(key, entry, same_text=old is not None and _searched(old) == _searched(entry))
+            if before is not None and before is not partition:
                 before.remove(key)
-            partition = self._partitions.get(home)
-            if partition is None:
-                partition = self._partitions[home] = Partition(entry.level, home[1], self._new_index())
-            partition.put(key, entry, terms)
             self._homes[key] = partition
+            return doc
 
     def remove(self, address: str) -> None:
         """Take an entry out; an address that is not held is ignored."""
         key = address_key(address)
         with self.lock:
-            if (partition := self._homes.pop(key, None)) is not None:
+            if (partition := self._home_of(key)) is not None:
+                self._homes.pop(key, None)
                 partition.remove(key)
+
+    def partition(self, level: Level, scope: str) -> Partition:
+        """The partition of a level and scope, made if there is none."""
+        home = (level, scope)
+        partition = self._partitions.get(home)
+        if partition is None:
+            segment = self._segment
+            base = segment.partition(level, scope) if segment is not None and home in segment.homes else None
+            partition = self._partitions[home] = Partition(level, scope, self._terms_of, base)
+        return partition
 
     def partitions(self, levels: Sequence[Level], scopes: Sequence[str] | None = None) -> list[Partition]:
         """The partitions of these levels and scopes (``None``: of every scope), in the order asked for."""
         with self.lock:
             if scopes is None:
-                return [p for level in levels for p in self._partitions.values() if p.level == level]
-            keys = [(level, name_key(scope)) for level in levels for scope in scopes]
-            return [self._partitions[key] for key in dict.fromkeys(keys) if key in self._partitions]
+                return [p for level in levels for p in self._all() if p.level == level]
+            keys = dict.fromkeys((level, name_key(scope)) for level in levels for scope in scopes)
+            return [self.partition(*key) for key in keys if self._has(*key)]
 
     def find(self, category_key: str, item_key: str) -> Entry | None:
         """The entry under these keys (``user/lin/preferences`` and ``likes-the-sea``), if it is held."""
         key = (category_key, item_key.removeprefix("^"))
         with self.lock:
-            partition = self._homes.get(key)
+            partition = self._home_of(key)
             return None if partition is None else partition.entries[partition.by_key[key]]
 
     def get(self, address: str) -> Entry | None:
         """The entry of this address, if it is held."""
         return self.find(*address_key(address))
+
+    def _has(self, level: Level, scope: str) -> bool:
+        home = (level, scope)
+        return home in self._partitions or (self._segment is not None and home in self._segment.homes)
+
+    def _all(self) -> list[Partition]:
+        stored = [] if self._segment is None else [self.partition(*home) for home in self._segment.homes]
+        return stored + [partition for partition in self._partitions.values() if partition not in stored]
+
+    def _home_of(self, key: Key) -> Partition | None:
+        partition = self._homes.get(key)
+        if partition is None and self._segment is not None:
+            home = _stored_home(key)
+            if home in self._segment.homes and key in (stored := self.partition(*home)).by_key:
+                return stored
+        return partition
+
+    def _terms_of(self, entry: Entry) -> Sequence[str]:
+        return self._analyzer(searchable_text(entry))
+
+
+def _stored_home(key: Key) -> tuple[Level, str]:
+    """The level and scope of what has this address."""
+    category = key[0]
+    if category.startswith("turn/"):
+        return "resource", "shared"
+    if category.startswith("kb/"):
+        return "passage", "shared"
+    kind, _, rest = category.partition("/")
+    if rest and kind in ("user", "agent", "project"):
+        return "item", f"{kind}/{rest.partition('/')[0]}"
+    return "item", "shared"
 
 
 def _searched(entry: Entry) -> tuple[object, ...]:

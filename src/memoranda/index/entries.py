@@ -17,7 +17,17 @@ if TYPE_CHECKING:
     from memoranda.core.metadata import Metadata
     from memoranda.core.model import Level, Turn
 
-__all__ = ["Entry", "Key", "address_key", "fold_exact", "item_entry", "link_keys", "searchable_text", "turn_entry"]
+__all__ = [
+    "Entry",
+    "Key",
+    "address_key",
+    "encode_key",
+    "fold_exact",
+    "item_entry",
+    "link_keys",
+    "searchable_text",
+    "turn_entry",
+]
 
 #: What two addresses of the same thing have in common: category with its scope, and name.
 Key = tuple[str, str]
@@ -59,6 +69,11 @@ def address_key(address: str) -> Key:
     category, *rest = re.split(_COLON, address, maxsplit=1)
     name = rest[0] if rest else ""
     return (name_key(category).removeprefix("shared/"), name_key(name).removeprefix("^"))
+
+
+def encode_key(key: Key) -> bytes:
+    """An entry's key as tables hold it."""
+    return f"{key[0]}\0{key[1]}".encode("utf-8", "surrogatepass")
 
 
 def link_keys(category: str, item: str, source: Entry) -> tuple[Key, ...]:

@@ -1,0 +1,119 @@
+"""What a segment is made of: the documents of some files, partition by partition, gathered in one pass."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from array import array
+from collections import Counter, defaultdict
+from zlib import crc32
+
+from memoranda.core.names import name_key
+from memoranda.index.bm25 import pack
+from memoranda.index.entries import address_key, encode_key, link_keys
+from memoranda.index.partition import SESSION_GAP, moment_of, speaker_key
+from memoranda.index.segment_format import seal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memoranda.index.entries import Entry, Key
+
+__all__ = ["NO_MOMENT", "Draft", "fingerprint"]
+
+#: Stands for no time in a column of times; sorts before every real one.
+NO_MOMENT = float("-inf")
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def fingerprint(label: str, raw: str) -> int:
+    """64 bits that tell whether what a file holds of an entry is what was indexed."""
+    digest = hashlib.blake2b(f"{label}\0{raw}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
+
+
+class Draft:
+    """The documents of one partition, in the order of their files."""
+
+    def __init__(self, level: str, scope: str) -> None:
+        self.level = level
+        self.scope = scope
+        #: For each file or conversation: what it is, and its first document.
+        self.parents: list[tuple[str, str, str, str, int]] = []
+        self.rows: list[bytes] = []
+        self.keys: list[bytes] = []
+        self.marks = array("I")
+        self.prints = array("Q")
+        self.moments = array("d")
+        self.runs = array("I")
+        self.speakers: dict[str, int] = {}
+        self.speaking = array("I")
+        self.limited: list[int] = []
+        self.inbound: Counter[Key] = Counter()
+        self.postings: defaultdict[str, list[int]] = defaultdict(list)
+        self.total = 0
+        self._category_key = ""
+        self._label_at = 0
+        self._moment: float | None = None
+        self._dates: dict[str, float | None] = {}
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def begin(self, parent: str, path: str, prefix: str, scope: str) -> None:
+        """The documents that follow belong to a category or conversation; their addresses begin with ``prefix``."""
+        self.parents.append((parent, path, prefix, scope, len(self.rows)))
+        self._category_key = address_key(prefix)[0]
+        self._label_at = len(prefix)
+        self._moment = None
+
+    def add(self, entry: Entry, raw: str, terms: Sequence[str]) -> None:
+        """Add a document of the parent begun last; ``raw`` is what the file holds of it."""
+        doc = len(self.rows)
+        label = entry.address[self._label_at :]
+        pairs = [word for pair in entry.metadata.pairs for word in pair]
+        row = [label, entry.text, entry.hash, entry.order, entry.ts, entry.speaker, pairs]
+        self.rows.append(seal(_encode(row).encode("utf-8", "surrogatepass")))
+        name = name_key(label).removeprefix("^") if entry.level == "item" else label
+        self.keys.append(encode_key((self._category_key, name)))
+        self.marks.append(crc32(entry.address.encode("utf-8", "surrogatepass")))
+        self.prints.append(fingerprint(label, raw))
+        self._place_in_time(doc, entry.ts)
+        # Nobody is the speaker of the empty name.
+        self.speaking.append(self.speakers.setdefault(speaker_key(entry.speaker), len(self.speakers)))
+        if pairs and (entry.metadata.superseded_by or entry.metadata.valid_to):
+            self.limited.append(doc)
+        if entry.links:
+            linked = {link_keys(link.category, link.item, entry)[-1] for link in entry.links if link.item}
+            self.inbound.update(linked)
+        self._count(doc, terms)
+
+    def _place_in_time(self, doc: int, ts: str) -> None:
+        if ts in self._dates:
+            moment = self._dates[ts]
+        else:
+            moment = self._dates[ts] = moment_of(ts)
+        self.moments.append(NO_MOMENT if moment is None else moment)
+        before = self._moment
+        starts = doc == self.parents[-1][4] or (
+            moment is not None and before is not None and abs(moment - before) > SESSION_GAP
+        )
+        self.runs.append(doc if starts else self.runs[-1])
+        if moment is not None:
+            self._moment = moment
+
+    def _count(self, doc: int, terms: Sequence[str]) -> None:
+        length = len(terms)
+        self.total += length
+        postings = self.postings
+        place = doc << 32
+        counts = set(terms)
+        once = place | pack(1, length)
+        for holders in map(postings.__getitem__, counts):
+            holders.append(once)
+        if len(counts) < length:
+            for term, count in Counter(terms).items():
+                if count > 1:
+                    postings[term][-1] = place | pack(count, length)

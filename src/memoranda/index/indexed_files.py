@@ -1,0 +1,182 @@
+"""Each file as it stands in the corpus, and the difference that its present content makes."""
+
+from __future__ import annotations
+
+from memoranda.core.names import hash_name, name_key
+from memoranda.core.records import dataclass, field
+from memoranda.index.entries import item_entry, turn_entry
+from memoranda.index.gather import conversations, item_print, turn_print
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from memoranda.core.addresses import Address
+    from memoranda.core.items import Category, Section
+    from memoranda.core.model import Level, Turn
+    from memoranda.index.corpus import Corpus
+    from memoranda.index.partition import Partition
+    from memoranda.storage.categories import LoadedCategory
+    from memoranda.storage.files import Stamp
+    from memoranda.storage.snapshot import FoundFile
+
+__all__ = ["Holdings", "IndexedFile"]
+
+
+@dataclass(slots=True)
+class IndexedFile:
+    """A file as it stands in the corpus; ``settled`` tells whether its stamp alone can be trusted.
+
+    ``held`` are the fingerprint, number and line of each document, by the key
+    that it has within the file; ``None`` while they are as the segment has them.
+    """
+
+    level: Level
+    scope: str
+    stamp: Stamp
+    settled: bool
+    hash: str
+    held: dict[str, tuple[int, int, int]] | None = None
+    parents: set[str] = field(default_factory=set)
+    category: Category | None = None
+
+
+class Holdings:
+    """Brings the documents of single files in and out of a corpus."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+        #: Which file an item in memory comes from: of a category in several files one has the name.
+        self._holders: dict[str, str] = {}
+
+    def put_category(self, found: FoundFile, loaded: LoadedCategory, known: IndexedFile | None) -> IndexedFile:
+        """Make the corpus hold what a category file holds. The stamp is to be set by the caller."""
+        scope = name_key(str(found.address.scope))
+        made = IndexedFile("item", scope, found.stamp, False, loaded.hash, {}, category=loaded.category)
+        partition = self._corpus.partition("item", scope)
+        before, same = self._before(found.relative, known, partition), 0
+        if known is not None and known.category is not None and known.held is not None:
+            same = _alike(known.category.sections, loaded.category.sections)
+        assert made.held is not None
+        for number, section in enumerate(loaded.category.sections):
+            if number < same and section.key in before:
+                made.held[section.key] = before.pop(section.key)
+                continue
+            mark = item_print(loaded.category, section)
+            old = before.get(section.key) or before.get(f"={mark}")
+            if old is not None and old[0] == mark:
+                before.pop(section.key, None)
+                before.pop(f"={mark}", None)
+                made.held[section.key] = (mark, self._stands(partition, old, section), section.line)
+                continue
+            made.held[section.key] = (mark, self._put(found, section, partition, old), section.line)
+            # The number may be the one of the item that was there; then it is not to be taken out.
+            if old is not None and old[1] == made.held[section.key][1]:
+                before.pop(section.key, None)
+        self._take_out(partition, before.values())
+        name = found.address.scope.prefix + found.address.category
+        self._arrange(partition, name, made.held)
+        made.parents = {name}
+        return made
+
+    def put_turns(self, relative: str, turns: Iterable[Turn], stamp: Stamp, known: IndexedFile | None) -> IndexedFile:
+        """Make the corpus hold what a file of turns holds."""
+        made = IndexedFile("resource", "shared", stamp, False, "", {})
+        partition = self._corpus.partition("resource", "shared")
+        before = self._before(relative, known, partition)
+        assert made.held is not None
+        for conversation, said in conversations(turns).items():
+            lines: dict[str, tuple[int, int, int]] = {}
+            for turn, order in said.values():
+                mark, key = turn_print(turn), f"{conversation}\0{turn.turn}"
+                old = before.get(key) or before.get(f"={mark}\0{conversation}")
+                if old is not None and old[0] == mark:
+                    before.pop(key, None)
+                    before.pop(f"={mark}\0{conversation}", None)
+                    doc = old[1]
+                    if doc >= partition.stored and old[2] != order:
+                        doc = self._corpus.put(turn_entry(turn, order))
+                else:
+                    doc = self._corpus.put(turn_entry(turn, order))
+                    if old is not None and old[1] == doc:
+                        before.pop(key, None)
+                lines[key] = (mark, doc, order)
+            self._arrange(partition, conversation, lines)
+            made.held |= lines
+            made.parents.add(conversation)
+        self._take_out(partition, before.values())
+        for gone in (known.parents if known is not None else set()) - made.parents:
+            partition.forget_order(gone)
+        return made
+
+    def drop(self, relative: str, known: IndexedFile) -> None:
+        """Take out of the corpus what a file held."""
+        partition = self._corpus.partition(known.level, known.scope)
+        self._take_out(partition, self._before(relative, known, partition).values())
+        for parent in known.parents:
+            partition.forget_order(parent)
+        known.held, known.category = {}, None
+
+    def _before(
+        self, relative: str, known: IndexedFile | None, partition: Partition
+    ) -> dict[str, tuple[int, int, int]]:
+        """What the file held: by key, or by fingerprint where only the segment knows."""
+        if known is None:
+            return {}
+        if known.held is not None:
+            return dict(known.held)
+        stored = partition.stored_in(relative)
+        known.parents = {parent for parent, _, _ in stored}
+        turns = known.level == "resource"
+        return {
+            f"={mark}\0{parent}" if turns else f"={mark}": (mark, doc, -1)
+            for parent, docs, marks in stored
+            for doc, mark in zip(docs, marks, strict=True)
+        }
+
+    def _stands(self, partition: Partition, old: tuple[int, int, int], section: Section) -> int:
+        """The number of an item that is as it was, but for the line where it stands."""
+        _, doc, line = old
+        if doc >= partition.stored and line != section.line:
+            partition.move(doc, section.line)
+        return doc
+
+    def _put(self, found: FoundFile, section: Section, partition: Partition, old: tuple[int, int, int] | None) -> int:
+        address = found.address.named(section.address_name)
+        if self._holders.get(_key(address), found.relative) != found.relative:
+            # Another file of the same category already has an item of this name.
+            address = found.address.named(hash_name(f"{section.name}\n{section.text}"))
+        doc = self._corpus.put(item_entry(address, section, found.relative))
+        self._holders[_key(address)] = found.relative
+        return doc
+
+    def _take_out(self, partition: Partition, gone: Iterable[tuple[int, int, int]]) -> None:
+        for _, doc, _ in gone:
+            if doc < partition.stored:
+                partition.retire(doc)
+            elif doc in partition.entries:
+                address = partition.entries[doc].address
+                self._corpus.remove(address)
+                self._holders.pop(name_key(address), None)
+
+    @staticmethod
+    def _arrange(partition: Partition, parent: str, lines: dict[str, tuple[int, int, int]]) -> None:
+        moved = {doc: order for _, doc, order in lines.values() if doc < partition.stored}
+        if moved:
+            partition.arrange(parent, [doc for _, doc, _ in lines.values()], moved)
+        else:
+            partition.forget_order(parent)
+
+
+def _alike(old: tuple[Section, ...], new: tuple[Section, ...]) -> int:
+    """How many sections at the beginning are the very same objects: those that were not parsed again."""
+    count = 0
+    for one, other in zip(old, new, strict=False):
+        if one is not other:
+            break
+        count += 1
+    return count
+
+
+def _key(address: Address) -> str:
+    return name_key(str(address))

@@ -1,0 +1,108 @@
+"""A vault's segment: opened if it is its own, made when that pays, rewritten in the background when much is new."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+
+from memoranda.core.analysis import ANALYSIS_VERSION
+from memoranda.core.errors import OutsideVault
+from memoranda.index.segment import Segment
+from memoranda.index.segment_format import VERSION, SegmentDamaged
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+
+    from memoranda.storage.resources import Resources
+    from memoranda.storage.store import Storage
+
+__all__ = ["SegmentKeeper", "made_with"]
+
+#: Fewer bytes of files are read faster than a segment is worth its place.
+_WORTH_A_SEGMENT = 64_000
+#: Up to here a segment is made anew on the spot, whatever part of it changed.
+_MADE_AT_ONCE = 1_000_000
+#: What share of all files may be read anew by every process before the segment is rewritten.
+_LOOSE_SHARE = 0.1
+
+
+def made_with() -> list[int]:
+    """What shapes a segment beside the files; one that was made with something else is made anew."""
+    return [VERSION, ANALYSIS_VERSION]
+
+
+class SegmentKeeper:
+    """Looks after the segment of one vault for one process."""
+
+    def __init__(self, storage: Storage, resources: Resources) -> None:
+        self._storage = storage
+        self._resources = resources
+        self._path = storage.vault.path(".cache/keywords.segment")
+        self._rewriting: subprocess.Popen[bytes] | None = None
+        self._tried_at = 0
+
+    def open(self) -> Segment | None:
+        """The segment, if there is one and it is this vault's and this program's."""
+        try:
+            if os.path.islink(os.path.dirname(self._path)):
+                self._storage.vault.check_inside(self._path, ".cache")
+            segment = Segment(self._path)
+        except (OSError, SegmentDamaged, OutsideVault, KeyError, TypeError, ValueError):
+            return None
+        about = segment.contents
+        if about.get("vault") != self._storage.vault.id or about.get("made_with") != made_with():
+            segment.close()
+            return None
+        return segment
+
+    def discard(self) -> None:
+        """Remove a segment that is not what was written."""
+        with suppress(OSError):
+            os.unlink(self._path)
+
+    def make_now(self, unread: int, total: int, progress: Callable[[int, int | None], None] | None) -> bool:
+        """Make a segment before anything is read, if so many of all bytes would have to be read; whether it was made.
+
+        Raises:
+            VaultUnreadable: the vault as a whole may not be read.
+        """
+        if unread < max(_WORTH_A_SEGMENT, _LOOSE_SHARE * total):
+            return False
+        if unread * 2 < total and total > _MADE_AT_ONCE:
+            return False
+        from memoranda.index.rebuild import rebuild
+
+        return rebuild(self._storage, self._resources, progress)
+
+    def rewrite_later(self, loose: int, total: int) -> None:
+        """Rewrite the segment in a process of its own, if so many of all bytes are not as it has them."""
+        if loose < max(_WORTH_A_SEGMENT, _LOOSE_SHARE * total, self._tried_at * 1.2):
+            return
+        if (self._rewriting is not None and self._rewriting.poll() is None) or not sys.executable:
+            return
+        self._tried_at = loose
+        import subprocess
+
+        from memoranda.index.build_pool import background_environment
+
+        with suppress(OSError):
+            self._rewriting = subprocess.Popen(
+                [sys.executable, "-m", "memoranda.index.rebuild", self._storage.vault.root],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=background_environment(),
+                start_new_session=True,
+            )
+
+    def has_rewritten(self) -> bool:
+        """Whether a rewriting that this process began has put a new segment in place since it was last asked."""
+        if self._rewriting is None or self._rewriting.poll() is None:
+            return False
+        code, self._rewriting = self._rewriting.returncode, None
+        if code == 0:
+            self._tried_at = 0
+        return code == 0
