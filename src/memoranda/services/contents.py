@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
+    from typing import TypeVar
 
     from memoranda.core.addresses import Address, Scope
     from memoranda.core.model import Level
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from memoranda.storage.store import Storage
 
 __all__ = ["Contents", "Progress", "as_item"]
+
+if TYPE_CHECKING:
+    T = TypeVar("T")
 
 Progress = Callable[[int, "int | None"], None]
 _BUSY = "memory: another thread is changing it; answered from what was read before"
@@ -82,9 +86,24 @@ class Contents:
         if not self.mutex.acquire(timeout=-1 if wait is None else max(wait, 0.0)):
             return [_BUSY]
         try:
-            return self._refresher.refresh(levels, seconds, progress)
+            return self.undamaged(lambda: self._refresher.refresh(levels, seconds, progress))
         finally:
             self.mutex.release()
+
+    def undamaged(self, work: Callable[[], T]) -> T:
+        """What ``work`` gives. Where it meets a damaged segment that is thrown away, and ``work`` done once more."""
+        from memoranda.index.segment_format import SegmentDamaged
+
+        try:
+            return work()
+        except SegmentDamaged:
+            with self.mutex:
+                levels = tuple(self._refresher.loaded)
+                self._refresher.discard_segment()
+                self._made = None
+                if levels:
+                    self._refresher.refresh(levels)
+            return work()
 
     def has_read(self, levels: Sequence[Level]) -> bool:
         """Whether these levels have been read in full at least once."""
@@ -92,8 +111,12 @@ class Contents:
 
     def held(self, levels: Sequence[Level]) -> list[Entry]:
         """The entries as last read."""
-        with self.corpus.lock:
-            return [e for p in self.corpus.partitions(tuple(levels)) for e in list(p.entries.values())]
+
+        def read() -> list[Entry]:
+            with self.corpus.lock:
+                return [e for p in self.corpus.partitions(tuple(levels)) for e in p.entries.values()]
+
+        return self.undamaged(read)
 
     def items(self, category: Address | None = None, scope: Scope | None = None) -> list[Entry]:
         """All items now, or those of a category or scope, in file order. Raises VaultUnreadable."""

@@ -43,27 +43,32 @@ def recall(
     settings = storage.vault.settings
     seconds = settings.deadline if deadline is None else deadline
     parameters = RetrievalParameters(memory=Bm25Parameters(settings.k1, settings.b))
-    moment = None
-    if as_of is not None:
-        moment = parse_moment(as_of, storage.clock.zone(), end_of_day=True)
-        retriever = _as_of(storage, contents, parameters, levels, moment, seconds)
-    else:
-        if deadline is None and not contents.has_read(levels):
-            # Whatever fails here the retriever meets again, and says what is missing.
-            with suppress(MemorandaError, OSError):
-                contents.refresh(levels, None, patience=seconds)
-        retriever = Retriever(contents.corpus, parameters, storage.clock, lambda left: contents.refresh(levels, left))
-    found = retriever.retrieve(
-        query,
-        k=k,
-        budget=budget,
-        levels=levels,
-        scopes=scopes,
-        mode=mode,
-        explain=explain,
-        deadline=None if seconds == float("inf") else seconds,
-        as_of=moment,
-    )
+    moment = None if as_of is None else parse_moment(as_of, storage.clock.zone(), end_of_day=True)
+
+    def ask() -> Retrieval:
+        if moment is not None:
+            retriever = _as_of(storage, contents, parameters, levels, moment, seconds)
+        else:
+            if deadline is None and not contents.has_read(levels):
+                # Whatever fails here the retriever meets again, and says what is missing.
+                with suppress(MemorandaError, OSError):
+                    contents.refresh(levels, None, patience=seconds)
+            retriever = Retriever(
+                contents.corpus, parameters, storage.clock, lambda left: contents.refresh(levels, left)
+            )
+        return retriever.retrieve(
+            query,
+            k=k,
+            budget=budget,
+            levels=levels,
+            scopes=scopes,
+            mode=mode,
+            explain=explain,
+            deadline=None if seconds == float("inf") else seconds,
+            as_of=moment,
+        )
+
+    found = contents.undamaged(ask)
     if settings.usage and as_of is None:
         note_usage(storage, (hit.address for hit in found.hits))
     return found
