@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
 __all__ = [
+    "ONE_MORE",
     "Bm25Index",
     "Bm25Parameters",
     "Impacts",
@@ -37,6 +38,8 @@ __all__ = [
 _LENGTH_BITS = 20
 _LONGEST = (1 << _LENGTH_BITS) - 1
 _MOST = (1 << 12) - 1
+#: What a code grows by when the term comes once more.
+ONE_MORE = 1 << _LENGTH_BITS
 
 
 @dataclass(frozen=True, slots=True)

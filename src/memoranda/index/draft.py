@@ -9,9 +9,9 @@ from collections import Counter, defaultdict
 from zlib import crc32
 
 from memoranda.core.names import name_key
-from memoranda.index.bm25 import pack
+from memoranda.index.bm25 import ONE_MORE, pack
 from memoranda.index.entries import address_key, encode_key, link_keys
-from memoranda.index.partition import SESSION_GAP, moment_of, speaker_key
+from memoranda.index.partition import SESSION_GAP, is_limited, moment_of, speaker_key
 from memoranda.index.segment_format import seal
 
 TYPE_CHECKING = False
@@ -24,6 +24,9 @@ __all__ = ["NO_MOMENT", "Draft", "fingerprint"]
 
 #: Stands for no time in a column of times; sorts before every real one.
 NO_MOMENT = float("-inf")
+
+#: From here on a term may stand more often in a document than a code can say.
+_MANY_TERMS = 4000
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -83,7 +86,7 @@ class Draft:
         self._place_in_time(doc, entry.ts)
         # Nobody is the speaker of the empty name.
         self.speaking.append(self.speakers.setdefault(speaker_key(entry.speaker), len(self.speakers)))
-        if pairs and (entry.metadata.superseded_by or entry.metadata.valid_to):
+        if ("superseded_by" in pairs or "valid_to" in pairs) and is_limited(entry):
             self.limited.append(doc)
         if entry.links:
             linked = {link_keys(link.category, link.item, entry)[-1] for link in entry.links if link.item}
@@ -107,13 +110,14 @@ class Draft:
     def _count(self, doc: int, terms: Sequence[str]) -> None:
         length = len(terms)
         self.total += length
-        postings = self.postings
-        place = doc << 32
-        counts = set(terms)
+        postings, place = self.postings, doc << 32
         once = place | pack(1, length)
-        for holders in map(postings.__getitem__, counts):
-            holders.append(once)
-        if len(counts) < length:
-            for term, count in Counter(terms).items():
-                if count > 1:
-                    postings[term][-1] = place | pack(count, length)
+        if length < _MANY_TERMS:
+            for holders in map(postings.__getitem__, terms):
+                if holders and holders[-1] >= place:
+                    holders[-1] += ONE_MORE
+                else:
+                    holders.append(once)
+            return
+        for term, count in Counter(terms).items():
+            postings[term].append(place | pack(count, length))

@@ -11,7 +11,6 @@ from memoranda.core.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memoranda.core.addresses import Address
     from memoranda.core.items import Section
     from memoranda.core.links import Link
     from memoranda.core.metadata import Metadata
@@ -118,24 +117,24 @@ def fold_exact(text: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
-def item_entry(address: Address, section: Section, relative: str) -> Entry:
-    """The entry of an item in the corpus."""
+def item_entry(category: str, name: str, scope: str, section: Section, relative: str) -> Entry:
+    """The entry of an item in the corpus; ``category`` is its category with the scope in front."""
     metadata = section.metadata
     text = section.text
     return Entry(
-        address=str(address),
+        address=f"{category}:{name}",
         level="item",
-        scope=str(address.scope),
-        category=address.scope.prefix + address.category,
-        name=address.name or "",
+        scope=scope,
+        category=category,
+        name=name,
         text=text,
         hash=section.hash,
         metadata=metadata,
-        links=find_links(text),
+        links=find_links(text) if "[[" in text else (),
         citation=f"{relative}:{section.line}",
         ts=metadata.ts or "",
         order=section.line,
-        parent=address.scope.prefix + address.category,
+        parent=category,
     )
 
 

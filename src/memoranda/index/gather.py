@@ -65,8 +65,9 @@ class Drafts:
         draft = self._draft("item", str(address.scope))
         name = address.scope.prefix + address.category
         draft.begin(name, relative, f"{name}:", str(address.scope))
+        scope = str(address.scope)
         for section in category.sections:
-            entry = item_entry(address.named(section.address_name), section, relative)
+            entry = item_entry(name, section.address_name, scope, section, relative)
             draft.add(entry, section_source(category, section), self._terms_of(entry))
         return len(category.sections)
 

@@ -11,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from memoranda.core.addresses import Address
     from memoranda.core.items import Category, Section
     from memoranda.core.model import Level, Turn
     from memoranda.index.corpus import Corpus
@@ -142,12 +141,14 @@ class Holdings:
         return doc
 
     def _put(self, found: FoundFile, section: Section, partition: Partition, old: tuple[int, int, int] | None) -> int:
-        address = found.address.named(section.address_name)
-        if self._holders.get(_key(address), found.relative) != found.relative:
+        category, name = found.address.scope.prefix + found.address.category, section.address_name
+        key = name_key(f"{category}:{name}")
+        if self._holders.get(key, found.relative) != found.relative:
             # Another file of the same category already has an item of this name.
-            address = found.address.named(hash_name(f"{section.name}\n{section.text}"))
-        doc = self._corpus.put(item_entry(address, section, found.relative))
-        self._holders[_key(address)] = found.relative
+            name = hash_name(f"{section.name}\n{section.text}")
+            key = name_key(f"{category}:{name}")
+        doc = self._corpus.put(item_entry(category, name, str(found.address.scope), section, found.relative))
+        self._holders[key] = found.relative
         return doc
 
     def _take_out(self, partition: Partition, gone: Iterable[tuple[int, int, int]]) -> None:
@@ -177,6 +178,3 @@ def _alike(old: tuple[Section, ...], new: tuple[Section, ...]) -> int:
         count += 1
     return count
 
-
-def _key(address: Address) -> str:
-    return name_key(str(address))

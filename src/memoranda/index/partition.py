@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memoranda.index.entries import Entry, Key
     from memoranda.index.segment import SegmentPartition
 
-__all__ = ["SESSION_GAP", "Partition", "moment_of", "speaker_key"]
+__all__ = ["SESSION_GAP", "Partition", "is_limited", "moment_of", "speaker_key"]
 
 #: Turns further apart than this, in seconds, are not of one sitting.
 SESSION_GAP = 3600.0
@@ -92,7 +92,7 @@ class Partition:
         self._count(entry, 1)
         self._members.setdefault(entry.parent, {})[doc] = None
         self._moved(entry.parent)
-        if entry.metadata.superseded_by or entry.metadata.valid_to:
+        if is_limited(entry):
             self.limited.add(doc)
         else:
             self.limited.discard(doc)
@@ -244,6 +244,11 @@ class Partition:
             for key in {link_keys(link.category, link.item, entry)[-1] for link in entry.links if link.item}:
                 # Counted under the last choice, the one without a scope: who asks decides where it leads.
                 self.inbound.add(key, by)
+
+
+def is_limited(entry: Entry) -> bool:
+    """Whether an entry may have been superseded, or have had its time."""
+    return bool(entry.metadata.superseded_by or entry.metadata.valid_to)
 
 
 def speaker_key(speaker: str) -> str:

@@ -11,7 +11,7 @@ import os
 from array import array
 from zlib import crc32
 
-from memoranda.index.segment_format import SHARDS, seal, shard_of, unseal
+from memoranda.index.segment_format import SHARD_SHIFT, SHARDS, seal, unseal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _stretches(draft: Draft) -> Iterator[tuple[str, bytes]]:
     postings = [array("Q") for _ in range(SHARDS)]
     for term, holders in draft.postings.items():
         key = term.encode("utf-8", "surrogatepass")
-        shard = shard_of(crc32(key))
+        shard = crc32(key) >> SHARD_SHIFT
         names[shard].append(key)
         counts[shard].append(len(holders))
         postings[shard].extend(holders)

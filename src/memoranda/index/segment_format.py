@@ -36,13 +36,13 @@ __all__ = [
     "MAGIC",
     "NUMBER",
     "SHARDS",
+    "SHARD_SHIFT",
     "VERSION",
     "SegmentDamaged",
     "bucket_count",
     "encode_column",
     "encode_table",
     "seal",
-    "shard_of",
     "unseal",
 ]
 
@@ -57,6 +57,8 @@ BLOCK = 512
 BUCKET_LOAD = 6
 #: The terms are cut into so many tables by their hash, which can be made at the same time.
 SHARDS = 16
+#: Its number are the uppermost bits of that.
+SHARD_SHIFT = 28
 #: Of a term: length of its name, most often in one document, documents, shortest document, checksum, place.
 ENTRY = Struct("=HHIIIQ")
 #: Of a key: length of its name, a number.
@@ -79,11 +81,6 @@ def unseal(data: bytes, seed: int = 0) -> bytes:
     if len(data) < 4 or crc32(data[:-4], seed) != int.from_bytes(data[-4:], sys.byteorder):
         raise SegmentDamaged("a checksum does not match")
     return data[:-4]
-
-
-def shard_of(mark: int) -> int:
-    """Which of the :data:`SHARDS` tables holds a term of this hash."""
-    return mark >> 28
 
 
 def bucket_count(entries: int) -> int:

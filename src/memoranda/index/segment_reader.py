@@ -14,9 +14,9 @@ from memoranda.index.segment_format import (
     LOW_WORD,
     MAGIC,
     NUMBER,
+    SHARD_SHIFT,
     VERSION,
     SegmentDamaged,
-    shard_of,
     unseal,
 )
 
@@ -178,7 +178,7 @@ class PostingTable:
             pass
         key = term.encode("utf-8", "surrogatepass")
         mark = crc32(key)
-        shard = shard_of(mark)
+        shard = mark >> SHARD_SHIFT
         found = self._tables[shard].find(key, mark)
         if found is not None and found[1] > 1:
             most, df, shortest, check, place = found

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from memoranda.core.addresses import Address, Scope
+    from memoranda.core.items import Section
     from memoranda.core.model import Level
     from memoranda.index.corpus import Corpus
     from memoranda.index.entries import Entry
@@ -130,8 +131,6 @@ class Contents:
 
     def find(self, wanted: Address) -> Entry | None:
         """One item now, without a look at any other category. Raises VaultUnreadable."""
-        from memoranda.index.entries import item_entry
-
         with self.mutex:
             for relative, address, loaded in self._files(wanted):
                 name = wanted.name or ""
@@ -141,9 +140,9 @@ class Contents:
                     same = (s for s in loaded.category.sections if hash_name(f"{s.name}\n{s.text}") == name)
                     section = next(same, None)
                     if section is not None:
-                        return item_entry(address.named(name), section, relative)
+                        return _entry(address, name, section, relative)
                 if section is not None:
-                    return item_entry(address.named(section.address_name), section, relative)
+                    return _entry(address, section.address_name, section, relative)
         return None
 
     def find_as_of(self, wanted: Address, moment: datetime) -> Entry | None:
@@ -186,6 +185,12 @@ class Contents:
                 continue
             if loaded is not None:
                 yield relative, vault.address_of(root, relative) or wanted, loaded
+
+
+def _entry(address: Address, name: str, section: Section, relative: str) -> Entry:
+    from memoranda.index.entries import item_entry
+
+    return item_entry(address.scope.prefix + address.category, name, str(address.scope), section, relative)
 
 
 def as_item(entry: Entry) -> Item:
