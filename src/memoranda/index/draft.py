@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from array import array
 from collections import Counter, defaultdict
@@ -11,6 +10,7 @@ from zlib import crc32
 from memoranda.core.names import name_key
 from memoranda.index.bm25 import ONE_MORE, pack
 from memoranda.index.entries import address_key, encode_key, link_keys
+from memoranda.index.fingerprints import fingerprint
 from memoranda.index.partition import SESSION_GAP, is_limited, moment_of, speaker_key
 from memoranda.index.segment_format import seal
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from memoranda.index.entries import Entry, Key
 
-__all__ = ["NO_MOMENT", "Draft", "fingerprint"]
+__all__ = ["NO_MOMENT", "Draft"]
 
 #: Stands for no time in a column of times; sorts before every real one.
 NO_MOMENT = float("-inf")
@@ -29,12 +29,6 @@ NO_MOMENT = float("-inf")
 _MANY_TERMS = 4000
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-
-
-def fingerprint(label: str, raw: str) -> int:
-    """64 bits that tell whether what a file holds of an entry is what was indexed."""
-    digest = hashlib.blake2b(f"{label}\0{raw}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "little")
 
 
 class Draft:

@@ -1,52 +1,22 @@
-"""From a file to the entries it holds, each with what tells whether it has changed."""
+"""From files to drafts: every document that they hold, with its terms and what tells whether it has changed."""
 
 from __future__ import annotations
 
 from memoranda.core.names import name_key
-from memoranda.index.draft import Draft, fingerprint
+from memoranda.index.draft import Draft
 from memoranda.index.entries import item_entry, turn_entry
+from memoranda.index.fingerprints import conversations, section_source, turn_source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from memoranda.core.addresses import Address
-    from memoranda.core.items import Category, Section
+    from memoranda.core.items import Category
     from memoranda.core.model import Turn
     from memoranda.index.entries import Entry
 
-__all__ = ["Drafts", "conversations", "item_print", "section_source", "turn_print", "turn_source"]
-
-
-def section_source(category: Category, section: Section) -> str:
-    """What the file holds of an item, blank lines behind it aside: they change with the next item."""
-    return category.text[section.start : section.end].rstrip()
-
-
-def turn_source(turn: Turn) -> str:
-    """What the file holds of a turn."""
-    return f"{turn.ts}\0{turn.speaker}\0{turn.text}"
-
-
-def item_print(category: Category, section: Section) -> int:
-    """The fingerprint of an item."""
-    return fingerprint(section.address_name, section_source(category, section))
-
-
-def turn_print(turn: Turn) -> int:
-    """The fingerprint of a turn."""
-    return fingerprint(turn.turn, turn_source(turn))
-
-
-def conversations(turns: Iterable[Turn]) -> dict[str, dict[str, tuple[Turn, int]]]:
-    """The turns of a file by conversation and id, each with its place; of one that comes twice the last counts."""
-    found: dict[str, dict[str, tuple[Turn, int]]] = {}
-    for order, turn in enumerate(turns):
-        if not turn.forgotten:
-            said = found.setdefault(turn.conversation, {})
-            said.pop(turn.turn, None)
-            said[turn.turn] = (turn, order)
-    return found
+__all__ = ["Drafts"]
 
 
 class Drafts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memoranda.core.names import hash_name, name_key
 from memoranda.core.records import dataclass, field
 from memoranda.index.entries import item_entry, turn_entry
-from memoranda.index.gather import conversations, item_print, turn_print
+from memoranda.index.fingerprints import conversations, item_print, turn_print
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -177,4 +177,3 @@ def _alike(old: tuple[Section, ...], new: tuple[Section, ...]) -> int:
             break
         count += 1
     return count
-

@@ -159,7 +159,7 @@ class SegmentPartition:
         return [number for number, parent in enumerate(self.parents) if parent[1] == path]
 
     def prints(self, docs: range) -> list[int]:
-        """The fingerprints of neighbouring documents (:func:`memoranda.index.draft.fingerprint`)."""
+        """The fingerprints of neighbouring documents (:func:`memoranda.index.fingerprints.fingerprint`)."""
         return self._prints.slice(docs.start, docs.stop) if docs else []
 
     def find(self, key: bytes) -> int | None:
