@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["Accounting"]
 
 _PATIENCE = 0.05
-_FOUND_AT_ONCE = 2000
+#: Bytes of files that are taken in by one change.
+_FOUND_AT_ONCE = 8_000_000
 
 
 class Accounting:
@@ -38,15 +39,18 @@ class Accounting:
         """Some file is gone."""
         self._may_be_gone = True
 
-    def settle(self, snapshot: Snapshot) -> bool:
+    def settle(self, snapshot: Snapshot, most: int | None = None) -> bool:
         """Journal what differs from what is accounted for; whether all of it is.
 
-        Never in the way: a busy or read-only vault is asked again next time.
+        Never in the way: a busy or read-only vault is asked again next time, and
+        more than ``most`` bytes of files are left to whoever has no such limit.
         """
         storage = self._storage
         if not (self._met or self._may_be_gone):
             return True
         todo = [found for found, hash in self._met.values() if storage.baselines.hash_of(found.relative) != hash]
+        if most is not None and sum(found.stamp.size for found in todo) > most:
+            return False
         try:
             with storage.locked(_PATIENCE if todo else 0.0):
                 self._account_for(todo)
@@ -62,14 +66,19 @@ class Accounting:
     def _account_for(self, todo: Sequence[FoundFile]) -> None:
         if not todo:
             return
+        from memoranda.storage.categories import CategoryReader
         from memoranda.storage.external import account_for, account_for_found
         from memoranda.storage.files import is_being_written
 
         storage = self._storage
+        # A vault that was filled by hand, or comes from elsewhere, is taken in by many files at once.
         new: list[tuple[Address, str, LoadedCategory]] = []
+        size = 0
+        # What many files hold is not worth remembering.
+        bulk = sum(found.stamp.size for found in todo) > _FOUND_AT_ONCE
         for found in todo:
             with suppress(Conflict, VaultUnreadable):
-                loaded = storage.reader.read(found.path)
+                loaded = (CategoryReader() if bulk else storage.reader).read(found.path)
                 baseline = storage.baselines.get_or_rebuild(found.relative)
                 if loaded is None or (baseline is not None and baseline.hash == loaded.hash):
                     continue
@@ -77,11 +86,14 @@ class Accounting:
                     account_for(storage, found.address, found.relative, loaded, baseline)
                 elif not is_being_written(found.path):
                     new.append((found.address, found.relative, loaded))
-        # A vault that was filled by hand, or comes from elsewhere, is taken in by thousands of files at once.
-        for start in range(0, len(new), _FOUND_AT_ONCE):
-            account_for_found(storage, new[start : start + _FOUND_AT_ONCE])
+                    if (size := size + found.stamp.size) > _FOUND_AT_ONCE:
+                        account_for_found(storage, new)
+                        new, size = [], 0
+        if new:
+            account_for_found(storage, new)
 
     def _account_for_absence(self, baseline: Baseline) -> None:
+        from memoranda.storage.categories import CategoryReader
         from memoranda.storage.external import account_for_absence
 
         storage = self._storage

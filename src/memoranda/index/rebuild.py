@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from memoranda.storage.snapshot import Snapshot
     from memoranda.storage.store import Storage
 
-__all__ = ["main", "rebuild"]
+__all__ = ["account", "main", "rebuild"]
 
+#: More bytes of files than these are journalled later: somebody waits for the segment.
+_MOST_ACCOUNTED = 2_000_000
 _ATTEMPTS = 4
 _LOCK_PATIENCE = 5.0
 
@@ -32,7 +34,7 @@ _LOCK_PATIENCE = 5.0
 def rebuild(storage: Storage, resources: Resources, progress: Callable[[int, int | None], None] | None = None) -> bool:
     """Make a segment of the files as they are; False: the cache cannot be written, or the files do not hold still.
 
-    What a person changed by hand is journalled before.
+    What a person changed by hand is journalled before, unless that is much.
 
     Raises:
         VaultUnreadable: the vault as a whole may not be read.
@@ -52,7 +54,7 @@ def rebuild(storage: Storage, resources: Resources, progress: Callable[[int, int
                 for path, file in builder.files.items():
                     if file["level"] == "item":
                         accounting.note(snapshot.files[path], file["hash"])
-                accounted = accounting.settle(snapshot)
+                accounted = accounting.settle(snapshot, _MOST_ACCOUNTED)
                 files = [
                     [f["level"], path, f["stamp"], f["settled"], f["hash"], f["scope"]]
                     for path, f in builder.files.items()
@@ -93,8 +95,17 @@ def _is_as_read(storage: Storage, relative: str, numbers: list[int]) -> bool:
         return False
 
 
-def main(root: str) -> int:
-    """Rebuild the segment of the vault at ``root``, out of the way of who waits for answers."""
+def account(storage: Storage, resources: Resources) -> bool:
+    """Journal what a person changed by hand, however much it is; whether all of it is journalled."""
+    from memoranda.index.corpus import Corpus
+    from memoranda.index.refresh import Refresher
+
+    Refresher(storage, resources, Corpus()).refresh(("item",))
+    return True
+
+
+def main(what: str, root: str) -> int:
+    """Rebuild the ``segment`` or the ``journal`` of the vault at ``root``, out of the way of who waits for answers."""
     from memoranda.storage.clock import SystemClock
     from memoranda.storage.resources import Resources
     from memoranda.storage.store import Storage
@@ -105,10 +116,12 @@ def main(root: str) -> int:
             os.nice(10)
     try:
         folder = VaultFolder(root, create=False)
-        return 0 if rebuild(Storage.at(folder, SystemClock(), "user"), Resources(folder)) else 1
+        storage, resources = Storage.at(folder, SystemClock(), "user"), Resources(folder)
+        done = rebuild(storage, resources) if what == "segment" else account(storage, resources)
+        return 0 if done else 1
     except (MemorandaError, OSError):
         return 1
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

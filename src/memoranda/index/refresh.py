@@ -61,10 +61,13 @@ class Refresher:
         levels: Sequence[Level] = ("item",),
         seconds: float | None = None,
         progress: Callable[[int, int | None], None] | None = None,
+        most_accounted: int | None = None,
     ) -> list[str]:
         """Read what changed since the last call; returns in words what could not be asked.
 
-        ``seconds`` bounds the time; what was not read by then is read by the next call.
+        ``seconds`` bounds the time; what was not read by then is read by the next
+        call. More than ``most_accounted`` bytes of files that nobody has
+        accounted for yet are journalled by a process of their own.
 
         Raises:
             VaultUnreadable: the vault as a whole may not be read; the corpus stays as it was.
@@ -82,6 +85,7 @@ class Refresher:
         missing: list[str] = []
         if snapshot is not None:
             missing += self._refresh_items(snapshot, until, progress)
+            self._account(snapshot, most_accounted)
         if conversations is not None:
             missing += self._refresh_turns(conversations, until, progress)
         return missing
@@ -117,7 +121,7 @@ class Refresher:
         for level, path, stamp, settled, hash, scope in segment.contents["files"]:
             file = IndexedFile(level, scope, Stamp(*stamp), settled, hash)
             (self._items if level == "item" else self._turns)[path] = file
-        if not segment.contents["accounted"]:
+        if not self._keeper.is_accounted(segment):
             self._unaccounted.update(self._items)
 
     def _refresh_items(
@@ -141,7 +145,8 @@ class Refresher:
             self._look_after_segment(self._items, snapshot.files)
         if not left:
             self.loaded.add("item")
-        self._account(snapshot, gone=bool(gone))
+        if gone:
+            self._accounting.note_absence()
         missing = [f"{p.path}: {p.message}" for p in self.problems if p.kind == "unreadable"]
         if left:
             missing.append(f"memory: {left} of {len(changed)} changed files not read in time")
@@ -245,13 +250,16 @@ class Refresher:
         if settled:
             self._faulty[found.relative] = (found.stamp, problem)
 
-    def _account(self, snapshot: Snapshot, *, gone: bool) -> None:
+    def _account(self, snapshot: Snapshot, most: int | None) -> None:
+        whole = bool(self._unaccounted)
         for path in self._unaccounted & snapshot.files.keys() & self._items.keys():
             self._accounting.note(snapshot.files[path], self._items[path].hash)
         self._unaccounted.clear()
-        if gone:
-            self._accounting.note_absence()
-        self._accounting.settle(snapshot)
+        if self._accounting.settle(snapshot, most):
+            if whole:
+                self._keeper.mark_accounted()
+        elif most is not None:
+            self._keeper.account_later()
 
     def _refresh_turns(
         self,

@@ -42,6 +42,7 @@ class SegmentKeeper:
         self._resources = resources
         self._path = storage.vault.path(".cache/keywords.segment")
         self._rewriting: subprocess.Popen[bytes] | None = None
+        self._accounting: subprocess.Popen[bytes] | None = None
         self._tried_at = 0
 
     def open(self) -> Segment | None:
@@ -81,22 +82,53 @@ class SegmentKeeper:
         """Rewrite the segment in a process of its own, if so many of all bytes are not as it has them."""
         if loose < max(_WORTH_A_SEGMENT, _LOOSE_SHARE * total, self._tried_at * 1.2):
             return
-        if (self._rewriting is not None and self._rewriting.poll() is None) or not sys.executable:
-            return
-        self._tried_at = loose
+        if self._rewriting is None or self._rewriting.poll() is not None:
+            self._tried_at = loose
+            self._rewriting = self._begin("segment")
+
+    def account_later(self) -> None:
+        """Journal in a process of its own what nobody has accounted for, once by each process at most."""
+        if self._accounting is None:
+            self._accounting = self._begin("journal")
+
+    def is_accounted(self, segment: Segment) -> bool:
+        """Whether all that the segment has is accounted for in the journal."""
+        if segment.contents.get("accounted"):
+            return True
+        try:
+            with open(f"{self._path}.accounted", "rb") as stream:
+                return stream.read(200) == self._identity()
+        except OSError:
+            return False
+
+    def mark_accounted(self) -> None:
+        """Note that all that the present segment has is accounted for."""
+        with suppress(OSError), open(f"{self._path}.accounted", "wb") as stream:
+            stream.write(self._identity())
+
+    def _identity(self) -> bytes:
+        status = os.stat(self._path)
+        return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}".encode("ascii")
+
+    def _begin(self, what: str) -> subprocess.Popen[bytes] | None:
+        """Start :mod:`memoranda.index.rebuild` and leave it to itself."""
+        if not sys.executable:
+            return None
         import subprocess
 
         from memoranda.index.build_pool import background_environment
 
-        with suppress(OSError):
-            self._rewriting = subprocess.Popen(
-                [sys.executable, "-m", "memoranda.index.rebuild", self._storage.vault.root],
+        try:
+            return subprocess.Popen(
+                [sys.executable, "-m", "memoranda.index.rebuild", what, self._storage.vault.root],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 env=background_environment(),
                 start_new_session=True,
             )
+        except OSError:
+            return None
 
     def has_rewritten(self) -> bool:
         """Whether a rewriting that this process began has put a new segment in place since it was last asked."""

@@ -9,6 +9,7 @@ from memoranda.index.bm25 import Bm25Parameters
 from memoranda.index.corpus import Corpus
 from memoranda.retrieval.parameters import RetrievalParameters
 from memoranda.retrieval.retriever import Retriever
+from memoranda.services.contents import MOST_ACCOUNTED
 from memoranda.services.usage import note_usage
 from memoranda.storage.clock import parse_moment
 
@@ -52,10 +53,12 @@ def recall(
             if deadline is None and not contents.has_read(levels):
                 # Whatever fails here the retriever meets again, and says what is missing.
                 with suppress(MemorandaError, OSError):
-                    contents.refresh(levels, None, patience=seconds)
-            retriever = Retriever(
-                contents.corpus, parameters, storage.clock, lambda left: contents.refresh(levels, left)
-            )
+                    contents.refresh(levels, None, patience=seconds, most_accounted=MOST_ACCOUNTED)
+
+            def refresh(left: float | None) -> list[str]:
+                return contents.refresh(levels, left, most_accounted=MOST_ACCOUNTED)
+
+            retriever = Retriever(contents.corpus, parameters, storage.clock, refresh)
         return retriever.retrieve(
             query,
             k=k,
