@@ -93,7 +93,6 @@ class Accounting:
             account_for_found(storage, new)
 
     def _account_for_absence(self, baseline: Baseline) -> None:
-        from memoranda.storage.categories import CategoryReader
         from memoranda.storage.external import account_for_absence
 
         storage = self._storage

@@ -32,9 +32,8 @@ def usable_cores() -> int:
 
 def background_environment() -> dict[str, str]:
     """The environment in which another Python finds this package."""
-    import memoranda
-
-    home = os.path.dirname(os.path.dirname(os.path.abspath(memoranda.__file__)))
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    home = os.path.dirname(package)
     known = os.environ.get("PYTHONPATH")
     return {**os.environ, "PYTHONPATH": home if not known else f"{home}{os.pathsep}{known}"}
 
