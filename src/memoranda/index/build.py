@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 from bisect import bisect_right
 from contextlib import suppress
 
@@ -36,6 +37,8 @@ _SMALLEST_PART, _LARGEST_PART = 1_000_000, 8_000_000
 #: Of so many documents a partition's tables are worth handing out.
 _SHARED_TABLES = 5_000
 _BATCHES = 4
+#: Seconds after which nobody is still writing a file.
+_ABANDONED = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +71,16 @@ class Builder:
         self.files: dict[str, dict[str, Any]] = {}
 
     def __enter__(self) -> Builder:
+        self._sweep()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._pool.__exit__(kind, error, trace)
+        if isinstance(error, SegmentDamaged):
+            # What was gathered is not to be trusted: the next build begins anew.
+            self._remove_parts()
 
     def gather(self, sources: Sequence[Source]) -> None:
         """Read the files, but for those that an earlier call or an interrupted build read as they are now."""
@@ -122,10 +129,21 @@ class Builder:
 
     def install(self) -> None:
         """Put what was assembled in place of the present segment, and remove what it was made of."""
+        os.replace(f"{self._target}.new", self._target)
+        self._remove_parts()
+
+    def _remove_parts(self) -> None:
         import shutil
 
-        os.replace(f"{self._target}.new", self._target)
         shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _sweep(self) -> None:
+        """Remove what builds that were killed left half-written."""
+        for folder in (os.path.dirname(self._target), self._folder):
+            with suppress(OSError), os.scandir(folder) as listing:
+                for entry in list(listing):
+                    if entry.name.endswith((".tmp", ".tables")) and entry.stat().st_mtime < time.time() - _ABANDONED:
+                        os.unlink(entry.path)
 
     def _shared_tables(self, slots: Sequence[Slot]) -> dict[tuple[int, int], TablePlace]:
         """The tables of large partitions, where other processes can make them."""

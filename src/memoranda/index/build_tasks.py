@@ -11,7 +11,7 @@ from memoranda.core.analysis import analyze
 from memoranda.core.errors import Conflict, VaultUnreadable
 from memoranda.core.items import parse
 from memoranda.core.records import dataclass
-from memoranda.index.entries import searchable_text
+from memoranda.index.entries import indexed_terms
 from memoranda.index.gather import Drafts
 from memoranda.index.parts import FilePart, write_part
 from memoranda.index.segment_format import SegmentDamaged, seal, unseal
@@ -51,7 +51,7 @@ def perform(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def _terms_of(entry: Entry) -> Sequence[str]:
-    return analyze(searchable_text(entry))
+    return indexed_terms(entry, analyze)
 
 
 def _gather(sources: Sequence[dict[str, Any]], out: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from memoranda.core.analysis import analyze
 from memoranda.core.names import name_key
-from memoranda.index.entries import address_key, searchable_text
+from memoranda.index.entries import address_key, indexed_terms
 from memoranda.index.partition import Partition
 
 TYPE_CHECKING = False
@@ -118,7 +118,7 @@ class Corpus:
         return partition
 
     def _terms_of(self, entry: Entry) -> Sequence[str]:
-        return self._analyzer(searchable_text(entry))
+        return indexed_terms(entry, self._analyzer)
 
 
 def _stored_home(key: Key) -> tuple[Level, str]:

@@ -11,22 +11,29 @@ from memoranda.core.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from memoranda.core.items import Section
     from memoranda.core.links import Link
     from memoranda.core.metadata import Metadata
     from memoranda.core.model import Level, Turn
 
 __all__ = [
+    "ASKS",
     "Entry",
     "Key",
     "address_key",
     "encode_key",
     "fold_exact",
+    "indexed_terms",
     "item_entry",
     "link_keys",
     "searchable_text",
     "turn_entry",
 ]
+
+#: The term of texts that end in a question. No analysis gives it, so that no query asks for it.
+ASKS = "?"
 
 #: What two addresses of the same thing have in common: category with its scope, and name.
 Key = tuple[str, str]
@@ -34,6 +41,8 @@ Key = tuple[str, str]
 _SCOPED = ("user/", "agent/", "project/")
 _ORDERED = ("turn/", "kb/")
 _COLON = "[:：]"
+_QUESTION_MARKS = ("?", "？", "؟", "⁇", "⁈")
+_AFTER_QUESTION = " \t\r\n\"'”’»)]}）」』】》*_~!！.…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +115,12 @@ def searchable_text(entry: Entry) -> str:
     # A name made of a hash, and the number of a turn or passage, say nothing.
     named = entry.level == "item" and not entry.name.startswith("~")
     return f"{entry.name.removeprefix('^')}\n{text}" if named else text
+
+
+def indexed_terms(entry: Entry, analyzer: Callable[[str], Sequence[str]]) -> Sequence[str]:
+    """The terms of an entry: those of its searched text, and :data:`ASKS` if it ends in a question."""
+    terms = analyzer(searchable_text(entry))
+    return [*terms, ASKS] if entry.text.rstrip(_AFTER_QUESTION).endswith(_QUESTION_MARKS) else terms
 
 
 def fold_exact(text: str) -> str:

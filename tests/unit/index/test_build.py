@@ -1,0 +1,260 @@
+"""Builds: shared between processes, interrupted, among others, and where nothing may be written."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fakes.clock import FakeClock
+from memoranda.bootstrap import Vault
+from memoranda.index import build, build_pool, build_tasks, rebuild
+from memoranda.index.build import Builder, Source
+from memoranda.index.build_pool import BuildPool, background_environment
+from memoranda.index.segment_format import SegmentDamaged
+from memoranda.storage.resources import Resources
+from memoranda.storage.store import Storage
+from memoranda.storage.vault import VaultFolder
+from observing import write
+
+WORDS = ["sea", "beach", "coffee", "morning", "海边", "咖啡", "喜欢", "project", "plan"]
+
+
+def filled(root: Path, files: int = 12, items: int = 30) -> None:
+    """Category files of about two kilobytes each."""
+    chance = random.Random(3)
+    for number in range(files):
+        sections = (f"## n{n}\n\n{' '.join(chance.choices(WORDS, k=9))} word{number}-{n}\n" for n in range(items))
+        write(root, f"memory/c{number:02}.md", "\n".join(sections))
+
+
+def storage_of(root: Path) -> tuple[Storage, Resources]:
+    folder = VaultFolder(str(root))
+    return Storage.at(folder, FakeClock(), "user"), Resources(folder)
+
+
+def sources(root: Path) -> list[Source]:
+    found = []
+    for path in sorted((root / "memory").iterdir()):
+        status = path.stat()
+        numbers = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        found.append(Source("item", f"memory/{path.name}", str(path), path.stem, numbers))
+    return found
+
+
+def built(root: Path, cache: Path, workers: int, monkeypatch: pytest.MonkeyPatch) -> bytes:
+    monkeypatch.setattr(build, "usable_cores", lambda: workers)
+    cache.mkdir(exist_ok=True)
+    with Builder(str(cache)) as builder:
+        builder.gather(sources(root))
+        assert builder.assemble({"files": []})
+        builder.install()
+    return (cache / "keywords.segment").read_bytes()
+
+
+@pytest.fixture
+def tiny_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts of a few files, worth other processes."""
+    monkeypatch.setattr(build, "_SHARED_WORK", 0)
+    monkeypatch.setattr(build, "_SMALLEST_PART", 5000)
+    monkeypatch.setattr(build, "_LARGEST_PART", 5000)
+    monkeypatch.setattr(build, "_SHARED_TABLES", 0)
+
+
+@pytest.mark.usefixtures("tiny_parts")
+def test_processes_make_the_very_segment_that_one_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled(tmp_path)
+    alone = built(tmp_path, tmp_path / "one", 1, monkeypatch)
+    shared = built(tmp_path, tmp_path / "two", 3, monkeypatch)
+    assert shared == alone
+    assert not (tmp_path / "two/build").exists()
+
+
+@pytest.mark.usefixtures("tiny_parts")
+def test_an_interrupted_build_goes_on_with_the_files_it_had_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(tmp_path)
+    expected = built(tmp_path, tmp_path / "whole", 1, monkeypatch)
+    done: list[str] = []
+
+    def perform(task: dict[str, Any]) -> dict[str, Any]:
+        if len(done) == 3:
+            raise KeyboardInterrupt
+        done.append(task["out"])
+        return build_tasks.perform(task)
+
+    (tmp_path / "c").mkdir()
+    monkeypatch.setattr(build_pool, "perform", perform)
+    with pytest.raises(KeyboardInterrupt), Builder(str(tmp_path / "c")) as builder:
+        builder.gather(sources(tmp_path))
+    monkeypatch.setattr(build_pool, "perform", lambda task: done.append(task["out"]) or build_tasks.perform(task))  # type: ignore[func-returns-value]
+    assert built(tmp_path, tmp_path / "c", 1, monkeypatch) == expected
+    gathered = [out for out in done if out.endswith(".part")]
+    assert len(gathered) == len(set(gathered)) > 3
+
+
+@pytest.mark.usefixtures("tiny_parts")
+def test_a_part_that_is_damaged_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled(tmp_path)
+    expected = built(tmp_path, tmp_path / "whole", 1, monkeypatch)
+    (tmp_path / "c").mkdir()
+    with Builder(str(tmp_path / "c")) as builder:
+        builder.gather(sources(tmp_path))
+    first, *_ = sorted((tmp_path / "c/build").iterdir())
+    first.write_bytes(first.read_bytes()[:200])
+    assert built(tmp_path, tmp_path / "c", 1, monkeypatch) == expected
+
+
+@pytest.mark.usefixtures("tiny_parts")
+def test_a_part_that_is_found_damaged_too_late_ends_the_build_but_not_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(tmp_path)
+    expected = built(tmp_path, tmp_path / "whole", 1, monkeypatch)
+    (tmp_path / "c").mkdir()
+
+    def spoilt() -> None:
+        with Builder(str(tmp_path / "c")) as builder:
+            builder.gather(sources(tmp_path))
+            path = min((tmp_path / "c/build").iterdir())
+            data = bytearray(path.read_bytes())
+            data[-100] ^= 1
+            path.write_bytes(data)
+            builder.assemble({"files": []})
+
+    with pytest.raises(SegmentDamaged):
+        spoilt()
+    assert built(tmp_path, tmp_path / "c", 1, monkeypatch) == expected
+
+
+def test_a_process_that_dies_leaves_its_work_to_this_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled(tmp_path)
+    rows = [
+        {"level": "item", "relative": s.relative, "path": s.path, "address": s.address, "stamp": list(s.stamp)}
+        for s in sources(tmp_path)
+    ]
+    tasks: list[dict[str, Any]] = [{"sources": [row], "out": str(tmp_path / f"{n}.part")} for n, row in enumerate(rows)]
+    with BuildPool(2) as pool:
+        done = []
+        for at, _ in pool.run(tasks):
+            done.append(at)
+            for process in pool._processes:
+                process.kill()
+        assert sorted(done) == list(range(len(tasks)))
+    assert all((tmp_path / f"{n}.part").exists() for n in range(len(tasks)))
+
+
+def answers(vault: Vault) -> list[list[tuple[str, float]]]:
+    queries = ["sea 海边", "coffee plan morning", "word3-7", "喜欢咖啡"]
+    both = ["item", "resource"]
+    found = [vault.retrieve(query, levels=both, deadline=60) for query in queries]
+    return [[(hit.address, hit.score) for hit in one] for one in found]
+
+
+def test_a_conversation_that_was_copied_is_read_apart(tmp_path: Path) -> None:
+    filled(tmp_path)
+    vault = Vault.open(tmp_path, clock=FakeClock())
+    vault.import_turns({"conversation": f"c{n % 3}", "turn": str(n), "text": f"the sea {n}"} for n in range(30))
+    (month,) = (tmp_path / "resources").iterdir()
+    (tmp_path / "resources/2020-01").mkdir()
+    shutil.copy(month / "c1.jsonl", tmp_path / "resources/2020-01/c1.jsonl")
+    time.sleep(0.03)
+    right = answers(Vault.open(tmp_path, clock=FakeClock()))
+    assert rebuild.rebuild(*storage_of(tmp_path))
+    assert answers(Vault.open(tmp_path, clock=FakeClock())) == right
+
+
+def test_nothing_forgotten_stays_in_the_cache(tmp_path: Path) -> None:
+    filled(tmp_path)
+    vault = Vault.open(tmp_path, clock=FakeClock())
+    vault.remember("c00:secret", "the word is xylophone-4711")
+    assert rebuild.rebuild(*storage_of(tmp_path))
+    assert any(b"xylophone" in p.read_bytes() for p in (tmp_path / ".cache").rglob("*") if p.is_file())
+    vault.forget("c00:secret")
+    assert not any(b"xylophone" in p.read_bytes() for p in tmp_path.rglob("*") if p.is_file())
+
+
+def test_a_file_that_changes_meanwhile_is_read_again_before_the_segment_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(tmp_path)
+    storage, resources = storage_of(tmp_path)
+    assemble, changes = Builder.assemble, iter(["first", "second"])
+
+    def assembled(self: Builder, contents: Any) -> bool:
+        if text := next(changes, ""):
+            write(tmp_path, "memory/c03.md", f"## new\n\nxylophone {text}\n")
+        return assemble(self, contents)
+
+    monkeypatch.setattr(Builder, "assemble", assembled)
+    assert rebuild.rebuild(storage, resources)
+    data = (tmp_path / ".cache/keywords.segment").read_bytes()
+    assert b"xylophone second" in data
+    assert b"xylophone first" not in data
+
+
+def test_where_the_cache_may_not_be_written_there_is_no_segment_but_an_answer(tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may write everywhere")
+    filled(tmp_path)
+    Vault.open(tmp_path, clock=FakeClock()).close()
+    (tmp_path / ".cache").chmod(0o500)
+    try:
+        assert not rebuild.rebuild(*storage_of(tmp_path))
+        assert answers(Vault.open(tmp_path, clock=FakeClock()))[0]
+    finally:
+        (tmp_path / ".cache").chmod(0o700)
+
+
+def test_a_cache_that_is_a_file_means_no_segment_but_an_answer(tmp_path: Path) -> None:
+    filled(tmp_path, files=40, items=60)
+    VaultFolder(str(tmp_path))
+    (tmp_path / ".cache").write_text("in the way")
+    assert not rebuild.rebuild(*storage_of(tmp_path))
+    assert answers(Vault.open(tmp_path, clock=FakeClock()))[0]
+
+
+def test_killed_at_any_moment_the_next_build_stands(tmp_path: Path) -> None:
+    filled(tmp_path, files=20, items=60)
+    storage, resources = storage_of(tmp_path)
+    chance = random.Random(11)
+    for _ in range(6):
+        command = [sys.executable, "-m", "memoranda.index.rebuild", "segment", str(tmp_path)]
+        process = subprocess.Popen(command, env=background_environment())
+        time.sleep(chance.uniform(0.05, 0.4))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    right = answers(Vault.open(tmp_path, clock=FakeClock()))
+    assert rebuild.rebuild(storage, resources)
+    assert answers(Vault.open(tmp_path, clock=FakeClock())) == right
+    assert not (tmp_path / ".cache/build").exists()
+
+
+def test_a_process_of_its_own_rewrites_the_segment_when_much_is_new(tmp_path: Path) -> None:
+    filled(tmp_path, files=30, items=60)
+    vault = Vault.open(tmp_path, clock=FakeClock())
+    vault.warm()
+    path = tmp_path / ".cache/keywords.segment"
+    before = path.stat().st_ino
+    for number in range(30):
+        name = tmp_path / f"memory/c{number:02}.md"
+        write(tmp_path, f"memory/c{number:02}.md", name.read_text() + f"\n## late\n\nxylophone {number}\n")
+    time.sleep(0.03)
+    assert len(vault.retrieve("xylophone", k=100, deadline=60)) == 30
+    for _ in range(600):
+        if path.stat().st_ino != before:
+            break
+        time.sleep(0.05)
+    assert path.stat().st_ino != before
+    right = answers(vault)
+    assert len(vault.retrieve("xylophone", k=100, deadline=60)) == 30
+    assert answers(Vault.open(tmp_path, clock=FakeClock())) == right
