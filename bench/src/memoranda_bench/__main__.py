@@ -1,4 +1,4 @@
-"""The command line: ``python -m memoranda_bench convert | quality | crash | concurrent``."""
+"""The command line: ``python -m memoranda_bench convert | quality | speed | report | crash | concurrent``."""
 
 from __future__ import annotations
 
@@ -8,42 +8,76 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
-from memoranda_bench.locomo import DATA_SETS, DataMissing, load
+from memoranda_bench import datasets, systems
+from memoranda_bench.datasets import DataMissing, Options, SetSkipped
+from memoranda_bench.datasets.locomo import FILES as CONVERSATIONS
+from memoranda_bench.systems import SystemMissing
 
 __all__ = ["main"]
 
 
 def _convert(options: argparse.Namespace) -> int:
-    conversations = load(options.data, options.set, captions=options.captions)
+    [data_set] = datasets.load(options.set, options.data, Options(captions=options.captions))
     out = sys.stdout if options.out == "-" else open(options.out, "w", encoding="utf-8", newline="\n")  # noqa: SIM115
     count = 0
     try:
-        for conversation in conversations:
-            for turn in conversation.turns:
-                out.write(json.dumps(turn, ensure_ascii=False) + "\n")
+        for collection in data_set.collections:
+            for document in collection.documents:
+                out.write(json.dumps(document.as_turn(), ensure_ascii=False) + "\n")
                 count += 1
     finally:
         if out is not sys.stdout:
             out.close()
-    print(f"{count} turns of {len(conversations)} conversations", file=sys.stderr)
+    print(f"{count} turns of {len(data_set.collections)} conversations", file=sys.stderr)
     return 0
 
 
 def _quality(options: argparse.Namespace) -> int:
-    from memoranda_bench.quality import Answered, ask, numbers, report
+    from memoranda_bench.quality_run import measure_sets
+    from memoranda_bench.quality_tables import floor_report, set_report
 
-    conversations = load(options.data, options.set, captions=options.captions, corrected=options.corrected)
-    answered: list[Answered] = []
-    for number in numbers(options.conversations, len(conversations)):
-        conversation = conversations[number - 1]
-        answered += ask(conversation, number, k=options.k)
-        print(f"{conversation.name}: {len(conversation.questions)} questions", file=sys.stderr)
-    dropped = sum(conversation.dropped for conversation in conversations)
-    print(
-        f"{options.set}, conversations {options.conversations}; {dropped} questions have no usable evidence\n"
-    )
-    print(report(answered, k=options.k))
+    results: list[dict[str, Any]] = []
+    for result in measure_sets(
+        options.data,
+        options.set,
+        options.system,
+        Options(captions=options.captions, corrected=options.corrected),
+        conversations=options.conversations,
+        baseline=options.baseline,
+        k=options.k,
+        dated=not options.bare,
+    ):
+        results.append(result)
+        print((floor_report if result["set"] == "unanswerable" else set_report)(result) + "\n", flush=True)
+    if options.json:
+        with open(options.json, "w", encoding="utf-8", newline="\n") as stream:
+            json.dump(results, stream, ensure_ascii=False, indent=1)
+    return 0
+
+
+def _plan(options: argparse.Namespace) -> Any:
+    from memoranda_bench.speed.run import SYSTEMS, Plan, systems_named
+
+    named = systems_named(options.systems) if options.systems else SYSTEMS
+    return Plan(options.items, named, options.seed, options.queries, options.work or "")
+
+
+def _speed(options: argparse.Namespace) -> int:
+    from memoranda_bench.speed.run import run
+    from memoranda_bench.speed.tables import speed_report
+
+    if options.resume and not options.json:
+        raise ValueError("--resume needs --json FILE, where the figures are")
+    print(speed_report(run(_plan(options), options.json, resume=options.resume)))
+    return 0
+
+
+def _report(options: argparse.Namespace) -> int:
+    from memoranda_bench.report import make_report
+
+    print(make_report(options.data, options.out, _plan(options), resume=options.resume))
     return 0
 
 
@@ -74,9 +108,7 @@ def _concurrent(options: argparse.Namespace) -> int:
     from memoranda_bench.processes import table
 
     with _vault(options) as root:
-        rows, fine = concurrent(
-            root, processes=options.processes, writes=options.writes, person=options.person
-        )
+        rows, fine = concurrent(root, processes=options.processes, writes=options.writes, person=options.person)
     print(table(rows))
     return 0 if fine else 1
 
@@ -88,6 +120,10 @@ def _count(text: str) -> int:
     return number
 
 
+def _sizes(text: str) -> tuple[int, ...]:
+    return tuple(sorted({_count(part.replace("_", "")) for part in text.split(",") if part.strip()}))
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="memoranda-bench", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -97,24 +133,54 @@ def _parser() -> argparse.ArgumentParser:
         added.set_defaults(run=run)
         return added
 
-    convert = command(
-        "convert", _convert, "write a data set's turns as JSON lines that `memoranda import` reads"
-    )
-    convert.add_argument("set", choices=DATA_SETS)
+    convert = command("convert", _convert, "write a data set's turns as JSON lines that `memoranda import` reads")
+    convert.add_argument("set", choices=CONVERSATIONS)
     convert.add_argument("--out", required=True, metavar="FILE", help="- for standard output")
 
-    quality = command("quality", _quality, "recall, nDCG and MRR of retrieval over turns")
-    quality.add_argument("--set", choices=DATA_SETS, default="locomo")
-    quality.add_argument("--k", type=_count, default=10, help="where nDCG is cut off (default 10)")
-    quality.add_argument("--conversations", default="1-10", help="such as 6-10 or 1,3 (default all)")
+    quality = command("quality", _quality, "recall, nDCG and MRR of ours and others, and the floor of evidence")
     quality.add_argument(
-        "--corrected", action="store_true", help="with the citations that an audit corrected"
+        "--set", action="append", choices=datasets.NAMES, help="again for more (default: all there are)"
     )
-    for one in (convert, quality):
-        one.add_argument("--data", metavar="DIR", help="the folder of the data (else MEMORANDA_BENCH_DATA)")
+    quality.add_argument(
+        "--system",
+        action="append",
+        metavar="NAME",
+        help=f"again for more (default: all); of {', '.join(systems.NAMES)}; ours:b=0.75 is ours with that setting",
+    )
+    quality.add_argument(
+        "--baseline",
+        metavar="NAME",
+        help="what the paired comparison is with (default: bm25-stemmed in English, bm25s in Chinese)",
+    )
+    quality.add_argument("--k", type=_count, default=10, help="where nDCG is cut off (default 10)")
+    quality.add_argument("--conversations", metavar="NUMBERS", help="such as 6-10 or 1,3 (default all)")
+    quality.add_argument("--corrected", action="store_true", help="with the citations that an audit corrected")
+    quality.add_argument("--bare", action="store_true", help="give the others turns without their date")
+    quality.add_argument("--json", metavar="FILE", help="write the figures there too")
+
+    speed = command("speed", _speed, "ours and other engines over made-up memories of growing size")
+    report = command("report", _report, "quality and speed as a page with pictures, and the raw figures beside it")
+    report.add_argument("--out", required=True, metavar="DIR", help="where README.md, *.json and *.svg are written")
+    for one in (speed, report):
         one.add_argument(
-            "--captions", action="store_true", help="append the captions of photographs to the text"
+            "--items",
+            "--sizes",
+            type=_sizes,
+            default=(1000, 10_000, 100_000, 1_000_000),
+            metavar="N,N",
+            help="how many items (default 1000,10000,100000,1000000)",
         )
+        one.add_argument("--systems", metavar="NAME,NAME", help="such as ours,fts5 (default: all there are)")
+        one.add_argument("--seed", type=int, default=0)
+        one.add_argument("--queries", type=_count, default=200, help="questions a system (default 200, at most 1000)")
+        one.add_argument("--work", metavar="DIR", help="keep the made-up items there (else a temporary folder)")
+        one.add_argument("--resume", action="store_true", help="measure only what has no figures yet")
+    speed.add_argument("--json", metavar="FILE", help="write the figures there as they come")
+
+    for one in (convert, quality, report):
+        one.add_argument("--data", metavar="DIR", help="the folder of the data (else MEMORANDA_BENCH_DATA)")
+    for one in (convert, quality):
+        one.add_argument("--captions", action="store_true", help="append the captions of photographs to the text")
 
     crash = command("crash", _crash, "kill writers at random moments; nothing acknowledged may be lost")
     crash.add_argument("--writes", type=_count, default=2000)
@@ -125,22 +191,24 @@ def _parser() -> argparse.ArgumentParser:
     concurrent = command("concurrent", _concurrent, "many processes write one category at once")
     concurrent.add_argument("--processes", type=_count, default=8)
     concurrent.add_argument("--writes", type=_count, default=200, help="by each process")
-    concurrent.add_argument(
-        "--person", action="store_true", help="and a person saves the file without any lock"
-    )
+    concurrent.add_argument("--person", action="store_true", help="and a person saves the file without any lock")
     for one in (crash, concurrent):
         one.add_argument("--vault", metavar="DIR", help="write there and leave it (else a temporary folder)")
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is 1 when something was lost, 2 for a wrong call."""
+    """Run one command; the exit code is 1 when something was lost, 2 for a wrong call, 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
     try:
         return int(options.run(options))
-    except (DataMissing, ValueError) as error:
+    except (DataMissing, SetSkipped, SystemMissing, ValueError) as error:
         print(f"memoranda-bench: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        kept = "; --resume goes on from what was finished" if hasattr(options, "resume") else ""
+        print(f"memoranda-bench: interrupted{kept}", file=sys.stderr)
+        return 130
 
 
 if __name__ == "__main__":

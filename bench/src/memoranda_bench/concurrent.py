@@ -45,9 +45,7 @@ def _external_edits(entries: Sequence[dict[str, Any]], name: str) -> list[str]:
     for entry in reversed(entries):
         if entry.get("action") != "external-edit":
             continue
-        if entry.get("item") == name or f'"{name}"' in json.dumps(
-            entry.get("detail", {}), ensure_ascii=False
-        ):
+        if entry.get("item") == name or f'"{name}"' in json.dumps(entry.get("detail", {}), ensure_ascii=False):
             found.append(str(entry["id"]))
     return found
 
@@ -79,9 +77,7 @@ def _bring_back(root: str, missing: Sequence[str]) -> tuple[int, list[str]]:
     return len(undone), still
 
 
-def concurrent(
-    root: str, *, processes: int, writes: int, person: bool = False
-) -> tuple[dict[str, object], bool]:
+def concurrent(root: str, *, processes: int, writes: int, person: bool = False) -> tuple[dict[str, object], bool]:
     """Figures, and whether nothing was lost: no acknowledged item, and no line of the person."""
     with Vault.open(root):
         pass  # the folder is there before the writers race for it

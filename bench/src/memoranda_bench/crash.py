@@ -22,9 +22,7 @@ def _write_and_kill(
     killed = 0
     while len(acknowledged) < writes:
         first = len(acknowledged)
-        child = start(
-            "remember", root, f"crash-{killed % categories}", "entry", str(first), str(writes - first)
-        )
+        child = start("remember", root, f"crash-{killed % categories}", "entry", str(first), str(writes - first))
         child.wait_ready()
         child.go()
         if killed < kills:
@@ -46,9 +44,7 @@ def _write_and_kill(
     return acknowledged, refused, killed
 
 
-def crash(
-    root: str, *, writes: int, kills: int, categories: int = 4, seed: int = 0
-) -> tuple[dict[str, object], bool]:
+def crash(root: str, *, writes: int, kills: int, categories: int = 4, seed: int = 0) -> tuple[dict[str, object], bool]:
     """Figures, and whether everything acknowledged is there.
 
     A write that was cut off is asked for again by the next child, as a host would.

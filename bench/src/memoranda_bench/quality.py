@@ -1,32 +1,49 @@
-"""How well turns are found: recall, nDCG and MRR of retrieval over whole conversations."""
+"""How well documents are found: every question of a data set asked of several systems, as plain figures.
+
+What :func:`measure` returns can be written as JSON and read back;
+:mod:`memoranda_bench.quality_tables` makes markdown of it.
+"""
 
 from __future__ import annotations
 
-import os
-import tempfile
+import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from memoranda import Vault
-from memoranda_bench.locomo import Conversation, Question
-from memoranda_bench.metrics import CUTOFFS, Scores, average, interval, score
+from memoranda_bench.bootstrap import paired
+from memoranda_bench.datasets import Collection, DataSet, Question
+from memoranda_bench.datasets.locomo import ADVERSARIAL
+from memoranda_bench.metrics import CUTOFFS, Scores, average, interval, percentile, score
+from memoranda_bench.systems import SystemMissing, SystemUnfit, baseline_for, create
 
-__all__ = ["Answered", "ask", "numbers", "report"]
+__all__ = ["Answered", "Group", "ask", "chosen", "groups", "measure", "numbers"]
 
-ADVERSARIAL = 5
-TUNED_ON = range(1, 6)
+_COMPARED: dict[str, Callable[[Scores], float]] = {
+    "R@10": lambda scores: scores.recall_at(10),
+    "MRR": lambda scores: scores.mrr,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One question's outcome; ``conversation`` counts from 1, ``seconds`` is what retrieve took."""
+    """One question's outcome; ``collection`` counts from 1, ``seconds`` is what the answer took."""
 
-    conversation: int
+    collection: int
     question: Question
     scores: Scores
     seconds: float
     empty: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Questions that are reported together; ``compared`` groups get a paired comparison too."""
+
+    name: str
+    holds: Callable[[Answered], bool]
+    compared: bool = False
 
 
 def numbers(text: str, last: int) -> list[int]:
@@ -38,66 +55,152 @@ def numbers(text: str, last: int) -> list[int]:
     found: set[int] = set()
     for part in text.split(","):
         first, dash, end = part.strip().partition("-")
-        found.update(range(int(first), int(end if dash else first) + 1))
-    chosen = sorted(n for n in found if 1 <= n <= last)
-    if not chosen:
+        found.update(range(int(first), min(int(end if dash else first), last) + 1))
+    wanted = sorted(n for n in found if 1 <= n <= last)
+    if not wanted:
         raise ValueError(f"none of 1 to {last} in {text!r}")
-    return chosen
+    return wanted
 
 
-def _turn_id(address: str) -> str:
-    return address.rpartition("#")[2]
+def chosen(data_set: DataSet, conversations: str | None) -> list[Collection]:
+    """The collections to ask: all, or those that ``conversations`` names (only where there are several)."""
+    if conversations is None or len(data_set.collections) == 1:
+        return list(data_set.collections)
+    wanted = numbers(conversations, len(data_set.collections))
+    return [collection for collection in data_set.collections if collection.number in wanted]
 
 
-def ask(conversation: Conversation, number: int, *, k: int = 10) -> Iterator[Answered]:
-    """Put a conversation into a fresh vault and ask all of its questions."""
-    with (
-        tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder,
-        Vault.open(os.path.join(folder, "v")) as vault,
-    ):
-        imported = vault.import_turns(conversation.turns)
-        if imported.problems or imported.added != len(conversation.turns):
-            raise RuntimeError(
-                f"{conversation.name}: {imported.added} of {len(conversation.turns)} turns imported"
-            )
-        for question in conversation.questions:
+def ask(collection: Collection, language: str, system: str, *, k: int = 10, dated: bool = True) -> Iterator[Answered]:
+    """Give the documents to a fresh system and ask it every question.
+
+    Raises:
+        SystemMissing, SystemUnfit: the system cannot run here, or not on this.
+        ValueError: there is no such system.
+    """
+    running = create(system, language, dated=dated)
+    try:
+        running.index(collection.documents)
+        for question in collection.questions:
             begin = time.perf_counter()
-            found = vault.retrieve(question.text, k=max(CUTOFFS), levels=("resource",), deadline=None)
+            ranked = running.ask(question.text, max(*CUTOFFS, k))
             seconds = time.perf_counter() - begin
-            ranked = [_turn_id(str(hit.address)) for hit in found.hits]
-            yield Answered(number, question, score(ranked, question.evidence, k=k), seconds, not ranked)
+            yield Answered(collection.number, question, score(ranked, question.relevant, k=k), seconds, not ranked)
+    finally:
+        running.close()
 
 
-def _row(name: str, answered: Sequence[Answered]) -> str:
-    mean = average([a.scores for a in answered])
-    recall = [f"{value:.3f}" for value in mean.recall]
-    half = interval([a.scores.recall[CUTOFFS.index(10)] for a in answered])
-    figures = [
-        *recall,
-        f"{mean.ndcg:.3f}",
-        f"{mean.mrr:.3f}",
-        f"±{half:.3f}",
-        str(sum(a.empty for a in answered)),
-    ]
-    return f"| {name} | {len(answered)} | " + " | ".join(figures) + " |"
+def groups(data_set: DataSet, asked: Sequence[Collection]) -> list[Group]:
+    """What is reported together. Of conversations: what was tuned on and what not, and each category by itself."""
+    if not any(question.category for collection in asked for question in collection.questions):
+        return [Group("all", lambda a: True, compared=True)]
+
+    def usual(one: Answered) -> bool:
+        return one.question.category != ADVERSARIAL
+
+    def category(number: int) -> Callable[[Answered], bool]:
+        return lambda one: one.question.category == number
+
+    tuned = [c.number for c in asked if c.number in data_set.tuned]
+    rest = [c.number for c in asked if c.number not in data_set.tuned]
+    if tuned and rest:
+        found = [
+            Group("categories 1–4, all", usual, compared=True),
+            Group(f"categories 1–4, {_span(tuned)} (tuned on)", lambda a: usual(a) and a.collection in tuned),
+            Group(f"categories 1–4, {_span(rest)}", lambda a: usual(a) and a.collection in rest, compared=True),
+        ]
+    else:
+        found = [Group(f"categories 1–4, {_span(tuned or rest)}", usual, compared=True)]
+    found += [Group(f"category {number}", category(number)) for number in range(1, ADVERSARIAL)]
+    found.append(Group(f"category {ADVERSARIAL} (apart)", category(ADVERSARIAL), compared=True))
+    return found
 
 
-def report(answered: Sequence[Answered], *, k: int = 10) -> str:
-    """A table in markdown: all, what was tuned on, what was not, and LoCoMo's category 5 apart."""
-    usual = [a for a in answered if a.question.category != ADVERSARIAL]
-    groups = [
-        ("categories 1–4, all", usual),
-        ("conversations 1–5", [a for a in usual if a.conversation in TUNED_ON]),
-        ("conversations 6–10", [a for a in usual if a.conversation not in TUNED_ON]),
-        *(
-            (f"category {c}", [a for a in answered if a.question.category == c])
-            for c in range(1, ADVERSARIAL + 1)
-        ),
-    ]
-    heads = [*(f"R@{cutoff}" for cutoff in CUTOFFS), f"nDCG@{k}", "MRR", "R@10 95 %", "empty"]
-    lines = ["| questions | n | " + " | ".join(heads) + " |", "| --- " * (len(heads) + 2) + "|"]
-    lines += [_row(name, group) for name, group in groups if group]
-    times = sorted(a.seconds * 1000 for a in answered)
-    middle, late = times[len(times) // 2], times[int(len(times) * 0.95)]
-    lines += ["", f"retrieve: median {middle:.1f} ms, 95th percentile {late:.1f} ms"]
-    return "\n".join(lines)
+def _span(numbers: Sequence[int]) -> str:
+    return f"conversations {min(numbers)}–{max(numbers)}" if len(numbers) > 1 else f"conversation {numbers[0]}"
+
+
+def measure(
+    data_set: DataSet,
+    systems: Sequence[str],
+    *,
+    conversations: str | None = None,
+    baseline: str | None = None,
+    k: int = 10,
+    dated: bool = True,
+    strict: bool = False,
+) -> dict[str, Any]:
+    """Ask every system every question; figures by group, and the paired comparison with the baseline.
+
+    What is not installed is named in ``skipped`` (unless ``strict``), what is
+    not meant for the language in ``unfit``.
+
+    Raises:
+        ValueError: there is no such system or conversation.
+        SystemMissing: ``strict``, and a package is not installed.
+    """
+    asked = chosen(data_set, conversations)
+    against = baseline or baseline_for(data_set.language)
+    wanted = [*dict.fromkeys([*systems, *([baseline] if baseline else [])])]
+    answers: dict[str, list[Answered]] = {}
+    skipped: dict[str, str] = {}
+    unfit: dict[str, str] = {}
+    for system in wanted:
+        begin = time.perf_counter()
+        try:
+            found = [a for one in asked for a in ask(one, data_set.language, system, k=k, dated=dated)]
+        except SystemUnfit as error:
+            unfit[system] = str(error)
+            continue
+        except SystemMissing as error:
+            if strict:
+                raise
+            skipped[system] = str(error)
+            continue
+        answers[system] = found
+        print(f"{data_set.name}: {system}, {time.perf_counter() - begin:.1f} s", file=sys.stderr)
+    reported = groups(data_set, asked)
+    return {
+        "set": data_set.name,
+        "language": data_set.language,
+        "collections": [collection.name for collection in asked],
+        "dropped": sum(collection.dropped for collection in asked),
+        "k": k,
+        "dated": dated,
+        "systems": {system: _figures(found, reported) for system, found in answers.items()},
+        "skipped": skipped,
+        "unfit": unfit,
+        "baseline": against if against in answers else None,
+        "gains": _gains(answers, against, reported) if against in answers else [],
+    }
+
+
+def _figures(answers: Sequence[Answered], reported: Sequence[Group]) -> dict[str, Any]:
+    times = [one.seconds * 1000 for one in answers]
+    by_group = {}
+    for group in reported:
+        if held := [one for one in answers if group.holds(one)]:
+            mean = average([one.scores for one in held])
+            by_group[group.name] = {
+                "n": len(held),
+                "recall": {str(cutoff): mean.recall_at(cutoff) for cutoff in CUTOFFS},
+                "ndcg": mean.ndcg,
+                "mrr": mean.mrr,
+                "interval": interval([one.scores.recall_at(10) for one in held]),
+                "empty": sum(one.empty for one in held),
+            }
+    return {"ms": {"p50": percentile(times, 0.5), "p95": percentile(times, 0.95)}, "groups": by_group}
+
+
+def _gains(answers: dict[str, list[Answered]], against: str, reported: Sequence[Group]) -> list[dict[str, Any]]:
+    """By group and system: mean, lower and upper end of the gain over the baseline in recall@10 and MRR."""
+    found = []
+    for group in (group for group in reported if group.compared):
+        pairs = [place for place, one in enumerate(answers[against]) if group.holds(one)]
+        for system in (system for system in answers if system != against and pairs):
+            row: dict[str, Any] = {"group": group.name, "system": system, "n": len(pairs)}
+            for metric, value in _COMPARED.items():
+                ours, theirs = ([value(answers[name][p].scores) for p in pairs] for name in (system, against))
+                gain = paired(ours, theirs)
+                row[metric] = {"mean": gain.mean, "lower": gain.lower, "upper": gain.upper}
+            found.append(row)
+    return found

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["Explanation", "TermPart"]
+__all__ = ["Explanation", "Factor", "LentPart", "TermPart"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +25,42 @@ class TermPart:
 
 
 @dataclass(frozen=True, slots=True)
+class LentPart:
+    """What surroundings of a hit added to its score: whose, where they stand, by which words of the query.
+
+    ``address`` is empty for the rest of the sitting as a whole.
+    """
+
+    address: str
+    where: str
+    words: tuple[str, ...]
+    part: float
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """What a hit's score was multiplied by, and the reason in words."""
+
+    reason: str
+    times: float
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """How a hit came to its place.
 
-    ``keyword`` is the score before ``effects`` (superseded, expired, ...) were
-    applied, ``score`` the one it was ranked by; ``occurrences`` is set by exact
-    search, ``missing`` are the query's terms that the hit does not hold.
+    ``terms`` are its own words, ``lent`` what stands around it adds; their sum
+    times the ``factors`` is ``keyword``, the score before ``effects``
+    (superseded, expired, ...) were applied; ``score`` is the one it was ranked
+    by. ``occurrences`` is set by exact search, ``missing`` are the query's
+    terms that the hit itself does not hold.
     """
 
     score: float
     scope: str = "shared"
     terms: tuple[TermPart, ...] = ()
+    lent: tuple[LentPart, ...] = ()
+    factors: tuple[Factor, ...] = ()
     keyword: float = 0.0
     occurrences: int = 0
     links: tuple[str, ...] = ()
@@ -46,8 +71,8 @@ class Explanation:
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain values that JSON can hold."""
-        plain = asdict(self)
-        return {key: list(value) if isinstance(value, tuple) else value for key, value in plain.items()}
+        plain: dict[str, Any] = _plain(asdict(self))
+        return plain
 
     def describe(self) -> str:
         """The same in words, a line for each thing."""
@@ -56,6 +81,10 @@ class Explanation:
             times = "once" if self.occurrences == 1 else f"{self.occurrences} times"
             lines.append(f"holds the exact text {times}")
         lines += [_term_line(part) for part in self.terms]
+        lines += [_lent_line(part) for part in self.lent]
+        lines += [
+            factor.reason if factor.times == 1.0 else f"{factor.reason}: x{factor.times:.3g}" for factor in self.factors
+        ]
         if self.missing:
             lines.append("does not hold: " + ", ".join(self.missing))
         if self.stop_words:
@@ -65,8 +94,14 @@ class Explanation:
         if self.effects and self.keyword:
             lines.append(f"without that the score would be {self.keyword:.3f}")
         if self.weak:
-            lines.append("weak: shares only one common word with the query")
+            lines.append("weak: holds too little of the query")
         return "\n".join(lines)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
 def _term_line(part: TermPart) -> str:
@@ -75,3 +110,9 @@ def _term_line(part: TermPart) -> str:
     held = "1 entry holds it" if part.df == 1 else f"{part.df} entries hold it"
     weighed = "" if part.weight == 1.0 else f" x weight {part.weight:.2g}"
     return f"{word} {times}: +{part.part:.3f} ({held}, idf {part.idf:.2f}{weighed})"
+
+
+def _lent_line(part: LentPart) -> str:
+    words = ", ".join(f"“{word}”" for word in part.words)
+    who = f"{part.address}, {part.where}, lends" if part.address else f"{part.where} lends"
+    return f"{who} {words}: +{part.part:.3f}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memoranda.core.records import dataclass, field
 from memoranda.index.bm25 import Bm25Parameters
+from memoranda.retrieval.context import Context
 from memoranda.retrieval.query import QueryWeights
 
 TYPE_CHECKING = False
@@ -13,22 +14,47 @@ if TYPE_CHECKING:
 __all__ = ["RetrievalParameters"]
 
 
+def _turns() -> Context:
+    return Context(near=0.3, far=0.15, answer=0.7, sitting=0.1, spread=True, asking=0.9)
+
+
+def _items() -> Context:
+    return Context(near=0.1, answer=0.1, pool=32)
+
+
 @dataclass(frozen=True, slots=True)
 class RetrievalParameters:
     """Settings of the whole pipeline.
 
-    A hit is weak if the query has ``weak_words`` words or more, the hit holds
-    one of them, and that one carries less than ``weak_share`` of the query's
-    idf. A linked entry has ``link_share`` of its hit's score before hub
-    damping; one hit brings ``links_per_hit`` at most. What is superseded or
-    expired keeps ``outdated_share`` of its score.
+    ``turns``, ``items`` and ``pieces`` (of documents) say what is lent among
+    neighbours on each level. What one speaker says who alone is named in the
+    query counts ``named`` times, what is dated inside a time that the query
+    names ``dated`` times (``loosely_dated`` if that time is long or vague).
+
+    A hit is weak if it holds less than ``floor`` times the square root of
+    what is asked for, in words; a query whose hits all are has none, unless
+    it asks for no more than ``few_words``. In small vaults less is enough:
+    nothing is asked of one with ``small_vault`` documents, all of it of one
+    with ``large_vault``. A ``floor`` of 0 keeps everything.
+
+    A linked entry has ``link_share`` of its hit's score before hub damping;
+    one hit brings ``links_per_hit`` at most. What is superseded or expired
+    keeps ``outdated_share`` of its score.
     """
 
     memory: Bm25Parameters = field(default_factory=Bm25Parameters)
     passages: Bm25Parameters = field(default_factory=lambda: Bm25Parameters(b=0.75))
     weights: QueryWeights = field(default_factory=QueryWeights)
-    weak_words: int = 3
-    weak_share: float = 0.35
+    turns: Context = field(default_factory=_turns)
+    items: Context = field(default_factory=_items)
+    pieces: Context = field(default_factory=Context)
+    named: float = 1.2
+    dated: float = 2.0
+    loosely_dated: float = 1.2
+    floor: float = 0.88
+    few_words: float = 2.5
+    small_vault: int = 20
+    large_vault: int = 500
     link_share: float = 0.5
     links_per_hit: int = 5
     outdated_share: float = 0.5
@@ -36,3 +62,7 @@ class RetrievalParameters:
     def bm25(self, level: Level) -> Bm25Parameters:
         """The keyword parameters of a level: passages are longer than what is remembered."""
         return self.passages if level == "passage" else self.memory
+
+    def context(self, level: Level) -> Context:
+        """What is lent among neighbours on a level."""
+        return self.turns if level == "resource" else self.items if level == "item" else self.pieces

@@ -11,9 +11,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from memoranda.core.analysis import QueryTerm, TermKind
+    from memoranda.core.analysis import TermKind
 
 __all__ = ["Query", "QueryWeights", "read_query"]
+
+# What terms count as evidence. Pairs of characters overlap: two of them, or a
+# pair with its characters, make about one word.
+_EVIDENCE = {"word": 1.0, "whole": 1.0, "part": 0.5, "pair": 0.6, "character": 0.3, "seam": 0.3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +47,15 @@ class Query:
 
     ``weights`` are the terms that are asked for, ``shown`` how each stands in
     the query, ``units`` the word a term comes from (none for what is no word
-    by itself), ``words`` how many words with a meaning of their own the
-    query holds, ``stop_words`` what was left out.
+    by itself), ``evidence`` how much it counts, in words, that a document holds
+    a term; ``stop_words`` what was left out.
     """
 
     text: str
     weights: Mapping[str, float]
     shown: Mapping[str, str]
     units: Mapping[str, int]
-    words: int
+    evidence: Mapping[str, float]
     stop_words: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
@@ -69,8 +73,10 @@ def read_query(text: str, weights: QueryWeights | None = None) -> Query:
     counts: dict[str, int] = {}
     shown: dict[str, str] = {}
     units: dict[str, int] = {}
+    evidence: dict[str, float] = {}
     for term in kept or terms:
         asked[term.term] = max(asked.get(term.term, 0.0), weights.of(term.kind))
+        evidence[term.term] = max(evidence.get(term.term, 0.0), _EVIDENCE[term.kind])
         counts[term.term] = counts.get(term.term, 0) + 1
         shown.setdefault(term.term, term.shown)
         # A repeated word is one word.
@@ -79,11 +85,4 @@ def read_query(text: str, weights: QueryWeights | None = None) -> Query:
     for term_text, count in counts.items():
         if count > 1:
             asked[term_text] *= 1.0 + log(count)
-    return Query(text, asked, shown, units, _words(kept or terms), stop_words)
-
-
-def _words(terms: list[QueryTerm]) -> int:
-    """How many words: neighbouring pairs of characters overlap, two of them make about one word."""
-    spelt = {term.term for term in terms if term.kind in ("word", "whole")}
-    pairs = {term.term for term in terms if term.kind == "pair"}
-    return len(spelt) + (len(pairs) + 1) // 2
+    return Query(text, asked, shown, units, evidence, stop_words)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memoranda.core.model import Level
+    from memoranda.retrieval.evidence import Nearest
     from memoranda.retrieval.explanation import Explanation
 
 __all__ = ["Dropped", "Hit", "Retrieval"]
@@ -21,7 +22,7 @@ class Hit:
     """One recalled entry.
 
     ``citation`` is where a person finds it, ``source`` where it came from;
-    ``weak`` marks a hit that shares one common word only; ``via`` says which
+    ``weak`` marks a hit that holds little of the query; ``via`` says which
     link brought it along and is empty for a direct hit; ``effects`` are reasons
     for caution (superseded, expired).
     """
@@ -81,8 +82,9 @@ class Retrieval:
     """The hits of a query, best first, each one's linked entries right after it.
 
     ``no_match`` says that nothing in what may be seen has to do with the query;
-    without it, empty ``hits`` mean that none fitted the budget. ``unavailable``
-    names, in words, what could not be asked or was cut short.
+    without it, empty ``hits`` mean that none fitted the budget. ``nearest``
+    says, where reasons were asked for, what came nearest to having to do with
+    it. ``unavailable`` names, in words, what could not be asked or was cut short.
     """
 
     query: str
@@ -91,6 +93,7 @@ class Retrieval:
     unavailable: list[str] = field(default_factory=list)
     no_match: bool = False
     as_of: str | None = None
+    nearest: Nearest | None = None
     zone: tzinfo | None = field(default=None, compare=False, repr=False)
 
     def __iter__(self) -> Iterator[Hit]:
@@ -118,4 +121,5 @@ class Retrieval:
             "unavailable": list(self.unavailable),
             "no_match": self.no_match,
             "as_of": self.as_of,
+            "nearest": None if self.nearest is None else self.nearest.as_dict(),
         }

@@ -8,14 +8,17 @@ from memoranda.core.addresses import parse_scope
 from memoranda.core.errors import UsageError
 from memoranda.core.model import Level
 from memoranda.core.records import dataclass, field
+from memoranda.index.segment_format import SegmentDamaged
 from memoranda.retrieval.deadline import Deadline
 from memoranda.retrieval.exact import search_exact
 from memoranda.retrieval.expansion import expand
-from memoranda.retrieval.explanation import Explanation, TermPart
+from memoranda.retrieval.explanation import Explanation, Factor, LentPart, TermPart
 from memoranda.retrieval.packing import pack
 from memoranda.retrieval.query import Query, read_query
-from memoranda.retrieval.ranking import merge, rank_keyword
+from memoranda.retrieval.ranking import merge
 from memoranda.retrieval.result import Hit, Retrieval
+from memoranda.retrieval.search import Search
+from memoranda.retrieval.timing import Dates, TimedQuery, read_timed_query
 from memoranda.retrieval.view import View
 
 TYPE_CHECKING = False
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from memoranda.core.ports import Clock
     from memoranda.index.corpus import Corpus
     from memoranda.index.entries import Entry
+    from memoranda.retrieval.evidence import Nearest
     from memoranda.retrieval.parameters import RetrievalParameters
     from memoranda.retrieval.ranking import Candidate
     from memoranda.retrieval.result import Dropped
@@ -64,14 +68,19 @@ class _Asked:
     now: datetime
     zone: tzinfo
     visible: Callable[[Entry], bool] | None
-    query: Query = field(default_factory=lambda: Query("", {}, {}, {}, 0))
+    timed: TimedQuery = field(default_factory=lambda: TimedQuery(Query("", {}, {}, {}, {})))
+    query: Query = field(default_factory=lambda: Query("", {}, {}, {}, {}))
+    dates: Dates | None = None
     unavailable: list[str] = field(default_factory=list)
+    nearest: Nearest | None = None
     failed: bool = False
 
     def stage(self, name: str, work: Callable[[], _T], otherwise: _T) -> _T:
         """What ``work`` gives, or ``otherwise`` and a note when it fails."""
         try:
             return work()
+        except SegmentDamaged:
+            raise  # it is thrown away, and the question asked again
         except Exception as error:  # a broken stage must not break the conversation
             self.failed = True
             self.unavailable.append(f"{name}: {type(error).__name__}: {error}")
@@ -127,7 +136,7 @@ class Retriever:
         as_of_text = None if as_of is None else as_of.isoformat()
         if not asked.text.strip():
             return Retrieval(asked.text, [], no_match=True, as_of=as_of_text, zone=asked.zone)
-        asked.query = asked.stage("query", lambda: read_query(asked.text, self._parameters.weights), asked.query)
+        asked.timed = self._read(asked)
         if self._refresh is not None:
             refresh, left = self._refresh, asked.deadline.left()
             asked.unavailable += asked.stage("refresh", lambda: list(refresh(left)), [])
@@ -143,8 +152,17 @@ class Retriever:
             list(dict.fromkeys(asked.unavailable)),
             no_match=not hits and not asked.failed,
             as_of=as_of_text,
+            nearest=None if hits else asked.nearest,
             zone=asked.zone,
         )
+
+    def _read(self, asked: _Asked) -> TimedQuery:
+        """What is asked for; without its times, should they be what fails."""
+        weights = self._parameters.weights
+        timed = asked.stage("times", lambda: read_timed_query(asked.text, asked.now, asked.zone, weights), asked.timed)
+        if timed is asked.timed:
+            return asked.stage("query", lambda: TimedQuery(read_query(asked.text, weights)), timed)
+        return timed
 
     def _candidates(self, asked: _Asked) -> list[Candidate]:
         """Ranked and expanded, under the corpus's lock."""
@@ -162,7 +180,10 @@ class Retriever:
     def _ranked(self, asked: _Asked) -> list[Candidate]:
         view = View(self._corpus.partitions(asked.levels, asked.scopes), asked.visible)
         late = asked.deadline.at_least(_RANKING_SECONDS)
-        exact = asked.mode == "grep" or (asked.mode == "auto" and not asked.query)
+        exact = asked.mode == "grep" or (asked.mode == "auto" and not asked.timed)
+        asked.query = asked.timed.plain
+        if asked.timed.times and not exact:
+            asked.dates = asked.stage("times", lambda: self._dated(asked, view), None)
         if asked.mode in ("vector", "hybrid"):
             asked.unavailable.append("vectors: not configured; keyword answered")
         found: list[Candidate] = []
@@ -174,11 +195,31 @@ class Retriever:
         best = merge(found, asked.k, self._parameters.outdated_share)
         return asked.stage("links", lambda: expand(best, view, asked.k, self._parameters), best)
 
+    def _dated(self, asked: _Asked, view: View) -> Dates:
+        """What is dated in the times that the query names; if anything is, they are not looked for as words."""
+        dates = Dates(asked.timed.times, view.partitions, self._parameters, asked.zone)
+        if dates.are_met and asked.timed.resolved is not None:
+            asked.query = asked.timed.resolved
+        return dates
+
     def _found(self, asked: _Asked, view: View, level: Level, late: Deadline, exact: bool) -> list[Candidate]:
         if exact:
             return search_exact(view, level, asked.text, late)
         moment = (asked.now, asked.zone)
-        return rank_keyword(view, level, asked.query, asked.k, self._parameters, moment, late)
+        search = Search(
+            view,
+            level,
+            asked.query,
+            self._parameters,
+            moment,
+            late,
+            dates=asked.dates,
+            only_times=asked.dates is not None and asked.dates.are_met and asked.timed.only_times,
+            explain=asked.explain,
+        )
+        ranked = search.best(asked.k)
+        asked.nearest = asked.nearest or ranked.nearest
+        return ranked.candidates
 
     def _validated(
         self,
@@ -281,15 +322,18 @@ def _explanation(candidate: Candidate, query: Query, effects: tuple[str, ...]) -
         TermPart(p.term, query.shown.get(p.term, p.term), p.weight, p.tf, p.df, p.idf, p.part) for p in candidate.parts
     )
     held = {part.term for part in parts}
+    searched = bool(parts or candidate.loans)
     return Explanation(
         score=candidate.score,
         scope=candidate.entry.scope,
         terms=parts,
+        lent=tuple(LentPart(one.address, one.where, one.terms, one.part) for one in candidate.loans),
+        factors=tuple(Factor(reason, times) for reason, times in candidate.factors),
         keyword=0.0 if candidate.via or candidate.occurrences else candidate.base,
         occurrences=candidate.occurrences,
         links=(candidate.via,) if candidate.via else (),
         effects=effects,
-        missing=tuple(query.shown[t] for t in query.weights if t in query.units and t not in held) if parts else (),
-        stop_words=query.stop_words if parts else (),
+        missing=tuple(query.shown[t] for t in query.weights if t in query.units and t not in held) if searched else (),
+        stop_words=query.stop_words if searched else (),
         weak=candidate.weak,
     )

@@ -28,17 +28,24 @@ class StandingClock:
 
 
 def make_entry(address: str, text: str = "", level: Level = "item", **more: Any) -> Entry:
-    """An entry as its address says; what is no field of an entry becomes metadata."""
-    fields = {name: more.pop(name) for name in ("speaker", "ts", "citation", "scope") if name in more}
+    """An entry as its address says; what is no field of an entry becomes metadata.
+
+    Turns stand by their numbers; items are strangers to each other unless they have a ``parent`` and an ``order``.
+    """
+    names = ("speaker", "ts", "citation", "scope", "parent", "order")
+    fields = {name: more.pop(name) for name in names if name in more}
     if address.startswith("turn/"):
         category, _, name = address.rpartition("#")
         level = "resource"
+        fields.setdefault("parent", category)
+        fields.setdefault("order", int(name) if name.isdecimal() else 0)
     else:
         category, _, name = address.partition(":")
         parts = category.split("/")
         if parts[0] in ("user", "agent", "project"):
             fields.setdefault("scope", "/".join(parts[:2]))
     scope = fields.pop("scope", "shared")
+    fields.setdefault("parent", address)
     metadata = Metadata(tuple(more.items()))
     return Entry(address, level, scope, category, name, text, "h", metadata, find_links(text), **fields)
 
@@ -50,9 +57,7 @@ def entry() -> Callable[..., Entry]:
 
 @pytest.fixture
 def retriever() -> Callable[..., Retriever]:
-    def make(
-        entries: Sequence[Entry], refresh: Any = None, parameters: RetrievalParameters | None = None
-    ) -> Retriever:
+    def make(entries: Sequence[Entry], refresh: Any = None, parameters: RetrievalParameters | None = None) -> Retriever:
         corpus = Corpus()
         for one in entries:
             corpus.put(one)

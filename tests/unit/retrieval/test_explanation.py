@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import json
 
-from memoranda.retrieval.explanation import Explanation, TermPart
+from memoranda.retrieval.explanation import Explanation, Factor, LentPart, TermPart
 
 FULL = Explanation(
     score=1.5,
     scope="user/lin",
     terms=(TermPart("paint", "painting", 1.0, 2, 1, 3.25, 2.5), TermPart("海", "海", 0.5, 1, 4, 1.0, 0.5)),
+    lent=(
+        LentPart("turn/c#4", "the question before it", ("painting", "sunrise"), 0.75),
+        LentPart("", "the rest of its sitting", ("kids",), 0.0625),
+    ),
+    factors=(
+        Factor("said by Lin, who is named", 1.2),
+        Factor("dated 2026-07-10, which is in “today” (2026-07-10)", 1.0),
+    ),
     keyword=3.0,
     effects=("superseded by a:new",),
     missing=("sunrise",),
@@ -23,11 +31,15 @@ def test_described() -> None:
         "score 1.500 in user/lin memory",
         "“painting” (as “paint”) 2 times: +2.500 (1 entry holds it, idf 3.25)",
         "“海” once: +0.500 (4 entries hold it, idf 1.00 x weight 0.5)",
+        "turn/c#4, the question before it, lends “painting”, “sunrise”: +0.750",
+        "the rest of its sitting lends “kids”: +0.062",
+        "said by Lin, who is named: x1.2",
+        "dated 2026-07-10, which is in “today” (2026-07-10)",
         "does not hold: sunrise",
         "not asked for, too common: when, did",
         "superseded by a:new",
         "without that the score would be 3.000",
-        "weak: shares only one common word with the query",
+        "weak: holds too little of the query",
     ]
 
 
@@ -44,3 +56,5 @@ def test_plain_values_survive_json() -> None:
     assert json.loads(json.dumps(plain, ensure_ascii=False)) == plain
     assert plain["terms"][0]["shown"] == "painting"
     assert plain["effects"] == ["superseded by a:new"]
+    assert plain["lent"][0]["words"] == ["painting", "sunrise"]
+    assert plain["factors"][0] == {"reason": "said by Lin, who is named", "times": 1.2}

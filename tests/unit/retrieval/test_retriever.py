@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 from memoranda.core.errors import UsageError
 from memoranda.index.corpus import Corpus
 from memoranda.index.entries import Entry
-from memoranda.retrieval import exact, expansion, packing, ranking
+from memoranda.index.partition import Partition
+from memoranda.retrieval import exact, expansion, packing, search, timing
 from memoranda.retrieval import retriever as retriever_module
+from memoranda.retrieval.context import Surroundings
 from memoranda.retrieval.parameters import RetrievalParameters
 from memoranda.retrieval.retriever import Retriever
 
@@ -263,7 +265,8 @@ def test_a_refresh_that_fails_does_not_stop_the_answer(retriever: Make, entry: M
 @pytest.mark.parametrize(
     ("module", "function", "note", "left"),
     [
-        (ranking, "score", "keyword over items", []),
+        (search.Search, "_rows", "keyword over items", []),
+        (timing, "may_name_time", "times", ["preferences:likes-the-sea", "daily_life:beach-trip-plan"]),
         (expansion, "_linked", "links", ["preferences:likes-the-sea"]),
         (packing, "estimate_tokens", "budget", []),
     ],
@@ -281,14 +284,14 @@ def test_a_stage_that_fails_is_named(
 
 
 def test_one_level_that_fails_leaves_the_others(asked: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = ranking.explain
+    whole = Surroundings.__init__
 
-    def fail(indexes: Sequence[Any], places: Any, *rest: Any) -> Any:
-        if len(indexes[0]) > 1:
+    def fail(self: Surroundings, partition: Partition, *rest: Any) -> None:
+        if partition.level == "item":
             raise RuntimeError("broken")
-        return whole(indexes, places, *rest)
+        whole(self, partition, *rest)
 
-    monkeypatch.setattr(ranking, "explain", fail)
+    monkeypatch.setattr(Surroundings, "__init__", fail)
     found = asked.retrieve("sea", levels=["item", "resource"])
     assert addresses(found) == ["turn/c#4"]
     assert found.unavailable == ["keyword over items: RuntimeError: broken"]
@@ -298,9 +301,7 @@ def test_without_any_time_there_is_still_an_answer(asked: Retriever) -> None:
     assert addresses(asked.retrieve("中文", deadline=0)) == ["language:chinese-first"]
 
 
-def test_out_of_time_some_words_are_left_out_and_it_says_so(
-    asked: Retriever, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_out_of_time_some_words_are_left_out_and_it_says_so(asked: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retriever_module, "_RANKING_SECONDS", 0.0)
     found = asked.retrieve("truth DEC-0054", deadline=0, explain=True)
     assert addresses(found) == ["decisions:dec-0054"]
@@ -343,9 +344,7 @@ def test_as_of_is_the_time_at_which_entries_hold(retriever: Make, entry: MakeEnt
 
 def test_what_the_caller_hides_is_not_found(asked: Retriever) -> None:
     for mode in ("auto", "grep"):
-        assert (
-            asked.retrieve("中文", mode=mode, visible=lambda one: one.category != "language").no_match is True
-        )
+        assert asked.retrieve("中文", mode=mode, visible=lambda one: one.category != "language").no_match is True
 
 
 @given(
@@ -354,9 +353,7 @@ def test_what_the_caller_hides_is_not_found(asked: Retriever) -> None:
     budget=st.none() | st.integers(0, 99),
 )
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_query_is_answered_and_always_the_same(
-    asked: Retriever, query: str, mode: str, budget: int | None
-) -> None:
+def test_any_query_is_answered_and_always_the_same(asked: Retriever, query: str, mode: str, budget: int | None) -> None:
     found = asked.retrieve(query, mode=mode, budget=budget, deadline=None, explain=True)
     assert found == asked.retrieve(query, mode=mode, budget=budget, deadline=None, explain=True)
     assert found.unavailable == []

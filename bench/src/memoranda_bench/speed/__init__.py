@@ -1,0 +1,1 @@
+"""How fast, how big: ours and other engines over made-up memories of growing size."""
