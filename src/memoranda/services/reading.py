@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from memoranda.core.model import Item, JournalEntry, Level, Turn
     from memoranda.core.ports import Clock
+    from memoranda.retrieval.parameters import RetrievalParameters
     from memoranda.retrieval.result import Retrieval
     from memoranda.services.contents import Progress
     from memoranda.services.graph import Graph
@@ -142,6 +143,7 @@ class Reading:
         as_of: str | None = None,
         explain: bool = False,
         deadline: float | None = None,
+        parameters: RetrievalParameters | None = None,
     ) -> Retrieval:
         """Find what is worth knowing for a question: at most ``k`` hits, best first, linked items after theirs.
 
@@ -150,6 +152,7 @@ class Reading:
         asked is named in ``Retrieval.unavailable``. ``deadline`` is in seconds;
         the default is the settings' (0.3), counted once the files have been read
         for the first time, while one given here holds for everything.
+        ``parameters`` replace the pipeline's own and what the settings say of it.
 
         Raises:
             UsageError: an argument has no meaning.
@@ -168,6 +171,7 @@ class Reading:
             as_of=as_of,
             explain=explain,
             deadline=deadline,
+            parameters=parameters,
         )
 
     def warm(self, levels: Sequence[Level] = ("item", "resource"), progress: Progress | None = None) -> None:

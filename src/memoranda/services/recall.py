@@ -39,16 +39,17 @@ def recall(
     as_of: str | None,
     explain: bool,
     deadline: float | None,
+    parameters: RetrievalParameters | None = None,
 ) -> Retrieval:
     """Retrieve; see :meth:`memoranda.Vault.retrieve`. Raises UsageError."""
     settings = storage.vault.settings
     seconds = settings.deadline if deadline is None else deadline
-    parameters = RetrievalParameters(memory=Bm25Parameters(settings.k1, settings.b))
+    chosen = parameters or RetrievalParameters(memory=Bm25Parameters(settings.k1, settings.b))
     moment = None if as_of is None else parse_moment(as_of, storage.clock.zone(), end_of_day=True)
 
     def ask() -> Retrieval:
         if moment is not None:
-            retriever = _as_of(storage, contents, parameters, levels, moment, seconds)
+            retriever = _as_of(storage, contents, chosen, levels, moment, seconds)
         else:
             if deadline is None and not contents.has_read(levels):
                 # Whatever fails here the retriever meets again, and says what is missing.
@@ -58,7 +59,7 @@ def recall(
             def refresh(left: float | None) -> list[str]:
                 return contents.refresh(levels, left, most_accounted=MOST_ACCOUNTED)
 
-            retriever = Retriever(contents.corpus, parameters, storage.clock, refresh)
+            retriever = Retriever(contents.corpus, chosen, storage.clock, refresh)
         return retriever.retrieve(
             query,
             k=k,
