@@ -29,6 +29,7 @@ __all__ = [
     "Bm25Index",
     "Bm25Parameters",
     "Impacts",
+    "Ratios",
     "inverse_document_frequency",
     "length_norm",
     "pack",
@@ -85,6 +86,22 @@ class Impacts(dict[int, float]):
         tf, length = code >> _LENGTH_BITS, code & _LONGEST
         impact = self[code] = tf / (tf + self._base + self._slope * length)
         return impact
+
+
+class Ratios(dict[int, float]):
+    """``tf / (base + slope * len)`` by code: how often the term stands there, for how long the document is."""
+
+    __slots__ = ("_base", "_slope")
+
+    def __init__(self, base: float, slope: float) -> None:
+        super().__init__()
+        self._base = base
+        self._slope = slope
+
+    def __missing__(self, code: int) -> float:
+        norm = self._base + self._slope * (code & _LONGEST)
+        ratio = self[code] = (code >> _LENGTH_BITS) / norm if norm else 0.0
+        return ratio
 
 
 class Bm25Index:

@@ -189,7 +189,7 @@ class Partition:
         """
         base = self._base
         if base is not None and doc < self.stored:
-            parent = base.parents[base.parent_at(doc)][0]
+            parent = base.parents[base.parent_at(doc)][0] if self._arranged or self._gone else ""
             if parent not in self._arranged:
                 whole = base.run(doc)
                 return whole, doc - whole.start

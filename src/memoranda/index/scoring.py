@@ -9,7 +9,7 @@ is less than the last of the best has already, no further document is let in.
 from __future__ import annotations
 
 from memoranda.core.records import dataclass
-from memoranda.index.bm25 import Impacts, inverse_document_frequency, length_norm, pack, unpack
+from memoranda.index.bm25 import Impacts, Ratios, inverse_document_frequency, length_norm, pack, unpack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Scored", "Scoring", "TermScore"]
 
 #: So few postings are summed up in full sooner than it is found out which may be left out.
-_FEW_POSTINGS = 1500
+_FEW_POSTINGS = 6000
 #: Sums in another order differ in their last digits; what may be left out must not depend on them.
 _SLACK = 1.0 + 1e-9
 
@@ -56,16 +56,16 @@ class _Term:
         self.bound = 0.0
 
 
-_tables: dict[tuple[float, float], Impacts] = {}
+_tables: dict[tuple[float, float], tuple[Impacts, Ratios]] = {}
 
 
-def _impacts(norm: tuple[float, float]) -> Impacts:
-    """The table that the last queries filled, while nothing was added or removed since."""
+def _tables_for(norm: tuple[float, float]) -> tuple[Impacts, Ratios]:
+    """The tables that the last queries filled, while nothing was added or removed since."""
     known = _tables.get(norm)
     if known is None:
         if len(_tables) >= 8:
             _tables.clear()
-        known = _tables[norm] = Impacts(*norm)
+        known = _tables[norm] = (Impacts(*norm), Ratios(*norm))
     return known
 
 
@@ -76,7 +76,7 @@ class Scoring:
     a score does not depend on what the asker may not see, nor on how it is stored.
     """
 
-    __slots__ = ("_full", "_impacts", "_indexes", "_terms", "documents")
+    __slots__ = ("_full", "_indexes", "_terms", "documents", "impacts", "ratios")
 
     def __init__(
         self, indexes: Sequence[KeywordIndex], weights: Mapping[str, float], parameters: Bm25Parameters
@@ -84,7 +84,8 @@ class Scoring:
         self._indexes = indexes
         self.documents = sum(map(len, indexes))
         total = sum(index.total_length for index in indexes)
-        self._impacts = _impacts(length_norm(self.documents, total, parameters))
+        #: By the code of a posting: what it is worth, and how often the term stands there for the length.
+        self.impacts, self.ratios = _tables_for(length_norm(self.documents, total, parameters))
         self._full: list[dict[int, float]] | None = None
         gain = parameters.k1 + 1.0
         terms = []
@@ -94,6 +95,10 @@ class Scoring:
         # In an order of their own: a sum of fractions depends on it.
         terms.sort(key=lambda term: (-term.weight * term.idf, term.term))
         self._terms = terms
+
+    def factors(self) -> list[tuple[str, float]]:
+        """The terms that stand somewhere, the most telling first: what each part of a score is multiplied by."""
+        return [(term.term, term.factor) for term in self._terms]
 
     def frequencies(self) -> dict[str, int]:
         """In how many documents each term stands that stands in any."""
@@ -140,19 +145,19 @@ class Scoring:
         for term in self._terms:
             for number, docs in wanted.items():
                 for doc, code in self._indexes[number].codes(term.term, docs):
-                    part = term.factor * self._impacts[code]
+                    part = term.factor * self.impacts[code]
                     tf = unpack(code)[0]
                     found[number, doc].append(TermScore(term.term, term.weight, tf, term.df, term.idf, part))
         return found
 
     def _add(self, found: dict[int, float], factor: float, codes: Iterable[tuple[int, int]]) -> None:
-        known, impacts = found.get, self._impacts
+        known, impacts = found.get, self.impacts
         for doc, code in codes:
             found[doc] = known(doc, 0.0) + factor * impacts[code]
 
     def _sum_up(self, scores: list[dict[int, float]], term: _Term) -> None:
         """Add one term to the scores of every document that holds it."""
-        factor, impact = term.factor, self._impacts.__getitem__
+        factor, impact = term.factor, self.impacts.__getitem__
         for index, found in zip(self._indexes, scores, strict=True):
             known = found.get
             for docs, codes in index.postings(term.term):
@@ -181,7 +186,8 @@ class Scoring:
         for at, term in enumerate(terms):
             if at and expired is not None and expired():
                 return scores
-            if at and taken > rest[at] and sum(map(len, scores)) >= size:
+            # What the best have is hardly ever more than half of what they could have.
+            if at and taken > 2.0 * rest[at] and sum(map(len, scores)) >= size:
                 last = _last_of_best(scores, size)
                 if last > rest[at] * _SLACK:
                     return self._narrowed(scores, at, last, rest, expired)
@@ -197,7 +203,7 @@ class Scoring:
             for index in self._indexes:
                 tf, length = index.bounds(term.term)
                 if tf:
-                    highest = max(highest, self._impacts[pack(tf, length)])
+                    highest = max(highest, self.impacts[pack(tf, length)])
             term.bound = term.factor * highest
             rest.append(rest[-1] + term.bound)
         rest.reverse()
@@ -234,16 +240,17 @@ def _last_of_best(scores: Sequence[Mapping[int, float]], size: int) -> float:
 
 def _best(scores: Sequence[Mapping[int, float]], size: int, tie: Callable[[int, int], int] | None) -> list[Scored]:
     floor = _last_of_best(scores, size) if sum(map(len, scores)) > size else 0.0
-    chosen: list[Scored] = []
-    level: list[Scored] = []
-    for number, found in enumerate(scores):
-        for doc, score in found.items():
-            if score >= floor:
-                (chosen if score > floor or not floor else level).append(Scored(number, doc, score))
-    if level:
+    chosen = [
+        Scored(number, doc, score)
+        for number, found in enumerate(scores)
+        for doc, score in found.items()
+        if score >= floor
+    ]
+    if len(chosen) > size:
         # Everything that ties with the last place competes for it by a mark of its own, not by luck.
-        if len(chosen) + len(level) > size:
-            level.sort(key=(lambda one: (tie(one.index, one.doc), one.doc)) if tie else (lambda one: one.doc))
+        level = [one for one in chosen if one.score == floor]
+        level.sort(key=(lambda one: (tie(one.index, one.doc), one.doc)) if tie else (lambda one: one.doc))
+        chosen = [one for one in chosen if one.score != floor]
         chosen += level[: size - len(chosen)]
     chosen.sort(key=lambda one: (-one.score, one.index, one.doc))
     return chosen

@@ -25,6 +25,7 @@ __all__ = ["Parent", "Segment", "SegmentPartition"]
 #: Category or conversation, its file, what its documents' addresses begin with, scope as written, first document.
 Parent = tuple[str, str, str, str, int]
 
+_RUNS_HELD = 16_384
 _COLUMNS = {
     "marks": "I",
     "prints": "Q",
@@ -80,6 +81,7 @@ class SegmentPartition:
         self._keys = Table(file, head["keys"])
         self._inbound = Table(file, head["inbound"])
         self._terms = PostingTable(file, head["terms"])
+        self._whole_runs: dict[int, range] = {}
 
     def document_frequency(self, term: str) -> int:
         """In how many documents the term stands."""
@@ -196,6 +198,9 @@ class SegmentPartition:
     def run(self, doc: int) -> range:
         """The documents of one sitting, without a look at what has changed since."""
         first = self._runs[doc]
+        known = self._whole_runs.get(first)
+        if known is not None:
+            return known
         documents = self.documents_of(self.parent_at(doc))
         # The first documents of later runs ascend: the end is where they begin to differ.
         low, high = doc + 1, documents.stop
@@ -205,7 +210,10 @@ class SegmentPartition:
                 low = middle + 1
             else:
                 high = middle
-        return range(first, low)
+        if len(self._whole_runs) >= _RUNS_HELD:
+            self._whole_runs.clear()
+        known = self._whole_runs[first] = range(first, low)
+        return known
 
     def dated(self, begin: float, until: float) -> Iterator[tuple[float, int]]:
         """Moment and document of what lies in a time, the newest first."""

@@ -94,7 +94,9 @@ class Column:
 
     def __getitem__(self, at: int) -> Any:
         """The number at a place from 0."""
-        return self._block(at // BLOCK)[at % BLOCK]
+        number = at // BLOCK
+        block = self._blocks.get(number)
+        return (self._block(number) if block is None else block)[at % BLOCK]
 
     def slice(self, start: int, end: int) -> list[Any]:
         """The numbers from ``start`` up to ``end``."""

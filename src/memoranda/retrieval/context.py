@@ -18,14 +18,12 @@ grows with the number of documents that are stored.
 from __future__ import annotations
 
 from memoranda.core.records import dataclass
-from memoranda.index.bm25 import inverse_document_frequency, length_norm, unpack
 from memoranda.index.entries import ASKS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from memoranda.core.ports import KeywordIndex
     from memoranda.index.bm25 import Bm25Parameters
     from memoranda.index.partition import Partition
     from memoranda.index.scoring import Scoring
@@ -80,23 +78,13 @@ class Lent:
 class Terms:
     """The query's terms that stand somewhere, the most telling first, and what a posting is put into."""
 
-    __slots__ = ("base", "factors", "gain", "k1", "slope")
+    __slots__ = ("factors", "gain", "impacts", "k1", "ratios")
 
-    def __init__(
-        self,
-        indexes: Sequence[KeywordIndex],
-        scoring: Scoring,
-        weights: Mapping[str, float],
-        parameters: Bm25Parameters,
-    ) -> None:
-        documents = scoring.documents
+    def __init__(self, scoring: Scoring, parameters: Bm25Parameters) -> None:
         self.k1 = parameters.k1
-        self.gain = gain = parameters.k1 + 1.0
-        self.base, self.slope = length_norm(documents, sum(index.total_length for index in indexes), parameters)
-        self.factors = [
-            (term, weights[term] * inverse_document_frequency(documents, df) * gain)
-            for term, df in scoring.frequencies().items()
-        ]
+        self.gain = parameters.k1 + 1.0
+        self.impacts, self.ratios = scoring.impacts, scoring.ratios
+        self.factors = scoring.factors()
 
     @property
     def are_many(self) -> bool:
@@ -139,7 +127,7 @@ class Surroundings:
         self._asking: set[int] = set()
         if context.answer != context.near or context.asking != 1.0:
             self._asking = {self._slots[doc] for doc, _ in partition.index.codes(ASKS, self._slots)}
-        self._held: list[dict[int, tuple[float, float]]] = []
+        self._held: list[dict[int, int]] = []
         self._lent: list[dict[int, float]] = []
         self._around: list[dict[int, int]] = []
         if context:
@@ -171,24 +159,20 @@ class Surroundings:
     def _read(self) -> None:
         """What each term's postings say of the documents, and what they lend each other."""
         terms, context, places, slots = self._terms, self._context, self._places, self._slots
-        base, slope, codes = terms.base, terms.slope, self._partition.index.codes
+        ratios, codes = terms.ratios, self._partition.index.codes
         steps = [(1, context.near), (-1, context.near)] if context else []
         if context.far:
             steps += [(2, context.far), (-2, context.far)]
         answer, asking = context.answer, self._asking
         for term, _ in terms.factors:
-            held: dict[int, tuple[float, float]] = {}
-            for doc, code in codes(term, slots):
-                tf, length = unpack(code)
-                norm = base + slope * length
-                held[slots[doc]] = (tf / (tf + base + slope * length), tf / norm if norm else 0.0)
+            held = {slots[doc]: code for doc, code in codes(term, slots)}
             lent: dict[int, float] = {}
             # Step by step, so that sums do not depend on how the documents are numbered.
             for step, share in steps:
-                for slot, (_, ratio) in held.items():
+                for slot, code in held.items():
                     if (to := slot + step) in places:
                         given = (answer if slot in asking else share) if step == 1 else share
-                        lent[to] = lent[to] + given * ratio if to in lent else given * ratio
+                        lent[to] = lent.get(to, 0.0) + given * ratios[code]
             around: dict[int, int] = {}
             if context.sitting:
                 for slot in held.keys() & self._pool:
@@ -217,7 +201,7 @@ class Surroundings:
         """Scores above what every document of a row has from its sitting, who owes any of it, and that by row."""
         shared = self._context.sitting / self._terms.k1
         common = shared / (1.0 + shared)
-        pool = self._pool
+        pool, impacts, ratios = self._pool, self._terms.impacts, self._terms.ratios
         totals: dict[int, float] = {}
         borrowed: set[int] = set()
         rows: dict[int, float] = {}
@@ -227,7 +211,7 @@ class Surroundings:
             for row in around:
                 rows[row] = rows.get(row, 0.0) + factor * common
             borrowed.update(lent)
-            for slot, (impact, ratio) in held.items():
+            for slot, code in held.items():
                 extra = lent.get(slot, 0.0)
                 add = 0.0
                 if around and (others := around.get(slot // _APART, 0)):
@@ -235,8 +219,10 @@ class Surroundings:
                     if others > (slot in pool):
                         extra += shared
                 if extra:
-                    ratio += extra
+                    ratio = ratios[code] + extra
                     impact = ratio / (1.0 + ratio)
+                else:
+                    impact = impacts[code]
                 totals[slot] = totals.get(slot, 0.0) + (add + factor * impact)
             for slot, extra in lent.items():
                 if slot not in held:
@@ -260,18 +246,18 @@ class Surroundings:
         """Whether the document ends in a question."""
         return self._slots[doc] in self._asking
 
-    def shares(self, doc: int) -> Iterator[tuple[str, bool, float]]:
+    def shares(self, doc: int) -> list[tuple[str, bool, float]]:
         """Each term that speaks for a document, whether it stands there itself, and how far it counts (at most 1)."""
         if not self._held:
             self._read()
+        found = []
         slot, gain = self._slots[doc], self._terms.gain
         for place, (term, _) in enumerate(self._terms.factors):
-            mine = self._held[place].get(slot)
-            ratio = self._borrowed(place, slot)
-            if mine is not None:
-                yield term, True, 1.0
-            elif ratio:
-                yield term, False, min(1.0, gain * ratio / (1.0 + ratio))
+            if slot in self._held[place]:
+                found.append((term, True, 1.0))
+            elif ratio := self._borrowed(place, slot):
+                found.append((term, False, min(1.0, gain * ratio / (1.0 + ratio))))
+        return found
 
     def lent(self, doc: int) -> list[Lent]:
         """What a document owes to its neighbours, the greatest part first, and to its sitting, last.
@@ -287,12 +273,13 @@ class Surroundings:
             whole = self._borrowed(place, slot)
             if not whole:
                 continue
-            impact, ratio = self._held[place].get(slot, (0.0, 0.0))
+            code = self._held[place].get(slot)
+            impact, ratio = (0.0, 0.0) if code is None else (self._terms.impacts[code], self._terms.ratios[code])
             gained = factor * ((ratio + whole) / (1.0 + ratio + whole) - impact)
             for step in (-1, 1, -2, 2):
                 theirs = self._held[place].get(slot + step)
                 if theirs is not None:
-                    _note(found, step, term, gained * self._share(slot, step) * theirs[1] / whole)
+                    _note(found, step, term, gained * self._share(slot, step) * self._terms.ratios[theirs] / whole)
             if self._is_around(place, slot):
                 _note(found, 0, term, gained * context.sitting / self._terms.k1 / whole)
         lent = [
@@ -309,8 +296,10 @@ class Surroundings:
         return sorted(lent, key=lambda one: (one.doc is None, -one.part, one.step))
 
     def _borrowed(self, place: int, slot: int) -> float:
-        shared = self._context.sitting / self._terms.k1 if self._is_around(place, slot) else 0.0
-        return self._lent[place].get(slot, 0.0) + shared
+        lent = self._lent[place].get(slot, 0.0)
+        if self._context.sitting and self._is_around(place, slot):
+            lent += self._context.sitting / self._terms.k1
+        return lent
 
     def _is_around(self, place: int, slot: int) -> bool:
         own = slot in self._pool and slot in self._held[place]

@@ -25,6 +25,8 @@ def expand(candidates: Sequence[Candidate], view: View, limit: int, parameters: 
     the entries it links to, right after itself, those first that fewer entries
     link to. What is there already, dangling or out of sight is not brought.
     """
+    if not any(candidate.entry.links or candidate.outdated for candidate in candidates):
+        return list(candidates)
     present = {address_key(candidate.entry.address) for candidate in candidates}
     expanded: list[Candidate] = []
     for candidate in candidates:

@@ -19,7 +19,7 @@ def _turns() -> Context:
 
 
 def _items() -> Context:
-    return Context(near=0.1, answer=0.1, pool=32)
+    return Context(near=0.1, answer=0.1, pool=20)
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,8 @@ class Candidate:
 
 def merge(candidates: Sequence[Candidate], limit: int, share: float) -> list[Candidate]:
     """The ``limit`` best of all, best first, none of them before what took its place."""
+    if all(one.outdated is None and not one.entry.metadata.supersedes for one in candidates):
+        return sorted(candidates, key=lambda one: (-one.score, one.entry.address))[:limit]
     by_key = {address_key(candidate.entry.address): candidate for candidate in candidates}
     by_key.update(_superseded_among(by_key, share))
     successors: dict[Key, Key] = {}

@@ -84,7 +84,7 @@ class Search:
         indexes = [partition.index for partition in self._partitions]
         bm25 = parameters.bm25(level)
         self._scoring = Scoring(indexes, self._query.weights, bm25)
-        self._terms = Terms(indexes, self._scoring, self._query.weights, bm25)
+        self._terms = Terms(self._scoring, bm25)
         self._speaker = self._named()
         self._around: dict[int, Surroundings] = {}
         self._keep: Callable[[int, int], bool] | None = None
@@ -212,8 +212,9 @@ class Search:
         """The documents with all that counts, best first; whether any was put behind."""
         rows: list[_Row] = []
         faded = False
+        plain = self._context.asking == 1.0 and not self._speaker and self._dates is None
         for score, number, doc in found:
-            score = base = score * self._factor(number, doc)
+            score = base = score if plain else score * self._factor(number, doc)
             gone = None
             partition = self._partitions[number]
             if doc in partition.limited:
