@@ -24,15 +24,16 @@ if TYPE_CHECKING:
 
 __all__ = ["MemorandaError", "Vault", "__version__", "errors"]
 
-_HOMES = {"Vault": "memoranda.bootstrap", "MemorandaError": "memoranda.core.errors"}
+_HOMES = {
+    "MemorandaError": "memoranda.core.errors",
+    "Vault": "memoranda.bootstrap",
+    "errors": "memoranda.core.errors",
+}
 
 
 def __getattr__(name: str) -> Any:
-    # Imported where first used, so that `import memoranda` costs next to nothing.
-    import importlib
-
-    if name == "errors":
-        return importlib.import_module("memoranda.core.errors")
+    # Imported where first used, so that `import memoranda` costs next to nothing; importlib would be one more.
     if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
+        home = __import__(_HOMES[name], fromlist=[name])
+        return home if name == "errors" else getattr(home, name)
     raise AttributeError(f"module 'memoranda' has no attribute {name!r}")

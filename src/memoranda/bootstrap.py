@@ -6,6 +6,7 @@ import os
 from contextlib import contextmanager, suppress
 
 from memoranda.core.errors import Conflict, VaultError
+from memoranda.services.overview_mark import is_current
 from memoranda.services.reading import Reading
 from memoranda.storage.clock import SystemClock
 from memoranda.storage.resources import Resources
@@ -98,11 +99,14 @@ class Vault(Reading):
         """Bring ``MEMORY.md`` up to date. Everything else is on disk already."""
         if not self.settings.overview:
             return
-        from memoranda.services.overview import refresh_changed
+        with self._mutex:
+            if is_current(self._storage):
+                return
+            from memoranda.services.overview import refresh_changed
 
-        # Where that fails it is made from the files at the next opportunity.
-        with self._mutex, suppress(VaultError):
-            refresh_changed(self._storage)
+            # Where that fails it is made from the files at the next opportunity.
+            with suppress(VaultError):
+                refresh_changed(self._storage)
 
     def __enter__(self) -> Vault:
         return self

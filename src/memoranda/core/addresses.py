@@ -13,15 +13,12 @@ The first colon (also the full-width ``：``) splits category and name.
 
 from __future__ import annotations
 
-import re
-
 from memoranda.core.errors import BadName
 from memoranda.core.names import check_category, check_identifier, check_item_name, name_key
 from memoranda.core.records import dataclass
 
 __all__ = ["SHARED", "Address", "Scope", "TurnAddress", "parse_address", "parse_scope", "parse_turn"]
 
-_COLON = re.compile("[:：]")
 SCOPE_KINDS = ("user", "agent", "project")
 
 
@@ -100,8 +97,8 @@ def parse_address(text: str, *, writing: bool = False) -> Address:
     Raises:
         BadName: the text is no address, or one of its parts cannot be a name.
     """
-    parts = _COLON.split(text, maxsplit=1)
-    path, name = parts[0], parts[1] if len(parts) > 1 else None
+    path = min(text.partition(":")[0], text.partition("：")[0], key=len)
+    name = None if len(path) == len(text) else text[len(path) + 1 :]
     segments = path.split("/")
     scope = SHARED
     if len(segments) > 1 and segments[0].casefold() in SCOPE_KINDS:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from memoranda.core.edits import Edit, splice
 from memoranda.core.items import FORM_COMMENT, parse
-from memoranda.core.pending import section_edits, written_block, written_section
+from memoranda.core.pending import is_heading_at, is_list_item_at, section_edits, written_block, written_section
 from memoranda.core.sections import blank_lines
 
 TYPE_CHECKING = False
@@ -17,9 +15,6 @@ if TYPE_CHECKING:
     from memoranda.core.sections import Category, Section
 
 __all__ = ["assemble"]
-
-_ATX = re.compile(r" {0,3}#{1,6}(?:[ \t\r\n]|\Z)")
-_ITEM = re.compile(r" {0,3}(?:[-+*]|[0-9]{1,9}[.)])[ \t]")
 
 
 def assemble(category: Category, title: str, changed: Mapping[int, Pending], added: Sequence[Pending]) -> list[Edit]:
@@ -76,11 +71,11 @@ def _gap_for_removed(category: Category, first: int, end: int) -> str:
     text, start = category.text, category.sections[first].start
     if end == len(text) or blank_lines(text, end) > end or _follows_blank_line(text, start):
         return ""
-    if _ATX.match(text, end):
+    if is_heading_at(text, end):
         return ""
     before = category.sections[first - 1] if first else None
     in_list = before is not None and before.form == "list" and before.end == start
-    return "" if in_list and _ITEM.match(text, end) else category.newline
+    return "" if in_list and is_list_item_at(text, end) else category.newline
 
 
 def _follows_blank_line(text: str, at: int) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
-
 from memoranda.core.assembly import assemble
 from memoranda.core.bodies import check_body, read_body, with_block_id
 from memoranda.core.edits import Edit, splice
@@ -329,7 +327,9 @@ class CategoryEditor:
 
 
 def _collapsed(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", text).split())
+    from unicodedata import normalize
+
+    return " ".join(normalize("NFC", text).split())
 
 
 def _may_hold(text: str, wanted: str) -> bool:

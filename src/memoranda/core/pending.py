@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from functools import cache
 
 from memoranda.core.bodies import indented, read_body, with_block_id
 from memoranda.core.edits import Edit
@@ -14,15 +14,34 @@ from memoranda.core.sections import blank_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
+
     from memoranda.core.bodies import Body
     from memoranda.core.metadata import Metadata
     from memoranda.core.sections import Category, Section
 
-__all__ = ["Pending", "section_edits", "written_block", "written_section"]
+__all__ = ["Pending", "is_heading_at", "is_list_item_at", "section_edits", "written_block", "written_section"]
 
-_ATX = re.compile(r" {0,3}#{1,6}(?:[ \t\r\n]|\Z)")
-_ITEM = re.compile(r" {0,3}(?:[-+*]|[0-9]{1,9}[.)])[ \t]")
-_LINE_END = re.compile(r"[ \t]*(?:\r\n?|\n|\Z)")
+_HEADING = r" {0,3}#{1,6}(?:[ \t\r\n]|\Z)"
+_LIST_ITEM = r" {0,3}(?:[-+*]|[0-9]{1,9}[.)])[ \t]"
+_LINE_END = r"[ \t]*(?:\r\n?|\n|\Z)"
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    import re
+
+    return re.compile(pattern)
+
+
+def is_heading_at(text: str, at: int) -> bool:
+    """Whether a line that begins here is an ATX heading."""
+    return _compiled(_HEADING).match(text, at) is not None
+
+
+def is_list_item_at(text: str, at: int) -> bool:
+    """Whether a line that begins here begins a list item."""
+    return _compiled(_LIST_ITEM).match(text, at) is not None
 
 
 class Pending:
@@ -258,16 +277,16 @@ class _Layout:
 
     def _gap_behind(self, at: int) -> str:
         """A line end, where what follows the body would otherwise be taken for its continuation."""
-        line = _LINE_END.match(self.text, at)
+        line = _compiled(_LINE_END).match(self.text, at)
         if line is None or line.end() == len(self.text) or blank_lines(self.text, line.end()) > line.end():
             return ""
         ends_open = self.item.body.last == "html"
         if self.section.comment is not None and self.text.find("<!--", line.end()) == self.section.comment[0]:
             closes = self.text[line.end() : self.section.comment[0]].strip(" ") == ""
             return self.newline if ends_open or not closes else ""
-        if _ITEM.match(self.text, line.end()) and self.is_block:
+        if is_list_item_at(self.text, line.end()) and self.is_block:
             return ""
-        return "" if _ATX.match(self.text, line.end()) and not ends_open else self.newline
+        return "" if is_heading_at(self.text, line.end()) and not ends_open else self.newline
 
     def _id_edit(self, span: tuple[int, int]) -> Edit:
         raw = self.text[slice(*span)]
@@ -280,7 +299,7 @@ def _heading_edit(text: str, section: Section, name: str, newline: str) -> Edit:
     """The edit of a heading's text; of the whole heading, where the name cannot stand in its form."""
     start, end = section.content, section.content + len(section.name)
     new = name
-    if _ATX.match(text, section.start):
+    if is_heading_at(text, section.start):
         if not section.name:
             new = ("" if text[start - 1] in " \t" else " ") + name + (" " if text.startswith("#", start) else "")
     else:

@@ -14,8 +14,11 @@ vocabularies with a token for every digit may be further off.
 
 from __future__ import annotations
 
-import re
 from functools import cache
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
 
 __all__ = ["estimate_tokens"]
 
@@ -44,6 +47,8 @@ _COSTS = (
 
 @cache
 def _runs() -> re.Pattern[str]:
+    import re  # most answers are asked for without a budget
+
     return re.compile("|".join(f"({characters})" for characters, _, _ in _COSTS))
 
 

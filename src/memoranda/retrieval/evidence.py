@@ -1,7 +1,8 @@
 """How much of a query a hit holds, and whether that is enough to speak at all.
 
 Every word of the query counts the same, known or not; what is rare counts half
-as much again, what only a neighbour holds as much as the neighbour lends. The
+as much again, an identifier as much as several words, what only a neighbour
+holds as much as the neighbour lends. The
 more is asked for, the more of it must be there, though not in proportion: by
 the square root. In a small vault little is found by chance, so less is enough.
 """
@@ -14,7 +15,7 @@ from memoranda.core.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
     from typing import Any
 
     from memoranda.retrieval.parameters import RetrievalParameters
@@ -26,6 +27,8 @@ _FIRST_DENSE = "\u2e80"
 #: Of a long query, a whole message say, no more has to be there than of one of so many words.
 _MOST_ASKED = 12.0
 _RARE = 1.5
+#: An identifier alone is enough, whatever else is asked for: nothing holds one by chance.
+_IDENTIFIER = 4.0
 #: A term is rare that stands in one of so many documents, or in one alone.
 _RARE_AMONG = 1000
 
@@ -81,11 +84,14 @@ class Standard:
         frequencies: Mapping[str, int],
         documents: int,
         parameters: RetrievalParameters,
+        identifiers: Container[str] = (),
     ) -> None:
         """``evidence`` is how much each term of the query counts, ``frequencies`` in how many documents it stands."""
         rare = max(1, documents // _RARE_AMONG)
         self._weights = {
-            term: evidence.get(term, 0.0) * (_RARE if frequency <= rare else 1.0)
+            term: _IDENTIFIER
+            if term in identifiers
+            else evidence.get(term, 0.0) * (_RARE if frequency <= rare else 1.0)
             for term, frequency in frequencies.items()
         }
         #: Words that are asked for.

@@ -48,7 +48,8 @@ class Query:
     ``weights`` are the terms that are asked for, ``shown`` how each stands in
     the query, ``units`` the word a term comes from (none for what is no word
     by itself), ``evidence`` how much it counts, in words, that a document holds
-    a term; ``stop_words`` what was left out.
+    a term; ``stop_words`` what was left out; ``identifiers`` are terms such as
+    ``DEC-0054`` that nothing holds by chance.
     """
 
     text: str
@@ -57,6 +58,7 @@ class Query:
     units: Mapping[str, int]
     evidence: Mapping[str, float]
     stop_words: tuple[str, ...] = ()
+    identifiers: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         """Whether there is any term to ask for."""
@@ -85,4 +87,10 @@ def read_query(text: str, weights: QueryWeights | None = None) -> Query:
     for term_text, count in counts.items():
         if count > 1:
             asked[term_text] *= 1.0 + log(count)
-    return Query(text, asked, shown, units, evidence, stop_words)
+    identifiers = frozenset(term.term for term in kept if term.kind == "whole" and _is_identifier(term.shown))
+    return Query(text, asked, shown, units, evidence, stop_words, identifiers)
+
+
+def _is_identifier(shown: str) -> bool:
+    """Whether a word is a number, a version or a sign of its own, and not two words with a hyphen."""
+    return not all(character.isalpha() or character in "-'’" for character in shown)

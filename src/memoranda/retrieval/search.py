@@ -102,7 +102,11 @@ class Search:
             return Ranked(listed)
         rows = self._rows(limit)
         standard = Standard(
-            self._query.evidence, self._scoring.frequencies(), self._scoring.documents, self._parameters
+            self._query.evidence,
+            self._scoring.frequencies(),
+            self._scoring.documents,
+            self._parameters,
+            self._query.identifiers,
         )
         # Out of time, a hit without its reasons is still a hit.
         late = self._deadline.missed or (self._terms.are_many and self._deadline.passed())

@@ -45,7 +45,7 @@ Choose = Callable[[Link], bool]
 REFERENCES = ("supersedes", "superseded_by", "source")
 #: What is left of a link that was all there was of an item.
 _LEFT_BEHIND = "…"
-_REFERENCE = re.compile(r"\s*!?(?:\[\[)?([^\[\]|]*)(?:\|[^\]]*)?(?:\]\])?\s*")
+_REFERENCE = r"\s*!?(?:\[\[)?([^\[\]|]*)(?:\|[^\]]*)?(?:\]\])?\s*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def points_at(link: Link, scope: Scope, category: str, target: Address, shadowed
 
 def reference_link(reference: str) -> Link | None:
     """A reference in metadata (an address, a link, or a name in the same category) read as a link."""
-    found = _REFERENCE.fullmatch(reference)
+    found = re.fullmatch(_REFERENCE, reference)
     target = (found.group(1) if found else reference).strip()
     category, *name = re.split("[:：#]", target, maxsplit=1)
     if not name:

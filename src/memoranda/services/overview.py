@@ -10,6 +10,7 @@ from memoranda.core.addresses import SHARED, Address
 from memoranda.core.errors import Conflict, MemorandaError, VaultUnreadable
 from memoranda.core.names import name_key
 from memoranda.core.records import dataclass, replace
+from memoranda.services.overview_mark import journal_stamp, note, noted
 from memoranda.storage.files import read_bytes
 from memoranda.storage.snapshot import scan
 
@@ -27,8 +28,8 @@ _FILE = "MEMORY.md"
 _BEGIN = "<!-- memoranda: overview -->"
 _END = "<!-- memoranda: end of overview -->"
 _HEAD = "# Memory\n\nWhat is remembered, by category. The list between the markers is made by memoranda.\n\n"
-_BLOCK = re.compile(re.escape(_BEGIN) + r"(.*?)" + re.escape(_END), re.DOTALL)
-_LINE = re.compile(r"- \*\*(.+?)\*\* \(\d+\)")
+_BLOCK = f"(?s){_BEGIN}(.*?){_END}"
+_LINE = r"- \*\*(.+?)\*\* \(\d+\)"
 _MORE = " more categories (`memoranda ls`)"
 #: From so many changes on, making it anew is cheaper than following them.
 _MOST_CHANGES = 5000
@@ -88,8 +89,11 @@ def refresh_overview(storage: Storage) -> bool:
     What stands outside the markers is never touched; a file without markers
     gets them at its end. Best effort: returns whether the file is as it should be.
     """
-    newest = storage.journal.last_id()
-    return _refresh(storage, None) and _note(storage, newest)
+    stamp, newest = journal_stamp(storage), storage.journal.last_id()
+    made = _refresh(storage, None)
+    if made:
+        note(storage, newest, stamp)
+    return made
 
 
 def refresh_changed(storage: Storage) -> bool:
@@ -100,12 +104,16 @@ def refresh_changed(storage: Storage) -> bool:
     Raises:
         VaultBusy, VaultReadOnly, VaultUnreadable.
     """
-    newest = storage.journal.last_id()
-    if newest is None or newest == _noted(storage):
+    stamp, newest = journal_stamp(storage), storage.journal.last_id()
+    if newest is None or newest == noted(storage):
+        note(storage, newest, stamp)
         return True
     with storage.locked(_PATIENCE):
-        newest, since = storage.journal.last_id(), _noted(storage)
-        return _refresh(storage, _changed_since(storage, since)) and _note(storage, newest)
+        stamp, newest = journal_stamp(storage), storage.journal.last_id()
+        made = _refresh(storage, _changed_since(storage, noted(storage)))
+        if made:
+            note(storage, newest, stamp)
+        return made
 
 
 def _changed_since(storage: Storage, since: str | None) -> list[Address] | None:
@@ -143,7 +151,7 @@ def _refresh(storage: Storage, changed: Iterable[Address] | None) -> bool:
         text = _HEAD + f"{_BEGIN}\n{_END}\n" if data is None else data.decode("utf-8")
     except UnicodeDecodeError:
         return False
-    if changed is None or data is None or _BLOCK.search(text) is None or _MORE in text:
+    if changed is None or data is None or re.search(_BLOCK, text) is None or _MORE in text:
         lines = _lines(s for s in summarize(storage) if s.scope == str(SHARED))
     else:
         lines = _known_lines(text)
@@ -182,31 +190,11 @@ def _lines(summaries: Iterable[CategorySummary]) -> dict[str, str]:
     return {key: _line(summary) for key, summary in merged.items() if summary.items}
 
 
-def _mark_path(storage: Storage) -> str:
-    return storage.vault.path(".cache/overview")
-
-
-def _noted(storage: Storage) -> str | None:
-    """The journal line up to which ``MEMORY.md`` was made; ``None`` if that is not known."""
-    with suppress(OSError, UnicodeDecodeError), open(_mark_path(storage), "rb") as stream:
-        return stream.read(64).decode("ascii")
-    return None
-
-
-def _note(storage: Storage, newest: str | None) -> bool:
-    # Neither synced nor whole for sure: what is not a journal's id only costs making the overview anew.
-    with suppress(OSError):
-        descriptor = os.open(_mark_path(storage), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with open(descriptor, "wb") as stream:
-            stream.write((newest or "").encode("ascii", "replace"))
-    return True
-
-
 def _known_lines(text: str) -> dict[str, str]:
-    block = _BLOCK.search(text)
+    block = re.search(_BLOCK, text)
     lines = {}
     for line in (block.group(1) if block else "").split("\n"):
-        if found := _LINE.match(line):
+        if found := re.match(_LINE, line):
             lines[name_key(found.group(1))] = line
     return lines
 
@@ -224,7 +212,7 @@ def _with_block(text: str, lines: list[str]) -> str:
     if len(lines) > MAX_CATEGORIES:
         shown.append(f"- … {len(lines) - MAX_CATEGORIES}{_MORE}")
     block = f"{_BEGIN}\n\n" + "".join(line + "\n" for line in shown) + f"\n{_END}"
-    if _BLOCK.search(text) is not None:
-        return _BLOCK.sub(lambda _: block, text, count=1)
+    if re.search(_BLOCK, text) is not None:
+        return re.sub(_BLOCK, lambda _: block, text, count=1)
     gap = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
     return f"{text}{gap}{block}\n"

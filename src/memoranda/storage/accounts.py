@@ -6,8 +6,6 @@ records gives, for every file, its hash and a fingerprint of each of its items.
 
 from __future__ import annotations
 
-import re
-
 from memoranda.core.metadata import EMPTY_METADATA, parse_comment
 from memoranda.core.names import content_hash, name_key
 from memoranda.core.records import dataclass, field
@@ -39,8 +37,8 @@ __all__ = [
 Items = dict[str, tuple[str, str]]
 #: What a change did to some of them; ``None`` where one is gone.
 Delta = dict[str, "tuple[str, str] | None"]
-_HASH = re.compile(r"[0-9a-f]{16}")
-_UNKNOWN = "0" * 16
+_HASH_DIGITS = 16
+_UNKNOWN = "0" * _HASH_DIGITS
 
 
 def item_key(name: str) -> str:
@@ -114,7 +112,8 @@ def corrections(expected: Items, actual: Items) -> tuple[tuple[str, str, str], .
 
 def file_hash_after(file: FileChange) -> str:
     """The file's hash after a change; one that matches nothing where a person broke the record."""
-    return file.after if file.after is not None and _HASH.fullmatch(file.after) else _UNKNOWN
+    found = file.after or ""
+    return found if len(found) == _HASH_DIGITS and not found.strip("0123456789abcdef") else _UNKNOWN
 
 
 def replay(records: Iterable[ChangeRecord], known: dict[str, Baseline]) -> set[str]:

@@ -6,38 +6,58 @@ checksums, so that asking for the hash reads only the end, and damage is noticed
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import zlib
-
-from memoranda.storage.accounts import Baseline
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-__all__ = ["DAMAGE", "append_delta", "checksum", "read_baseline", "read_hash", "replace_unsynced", "write_baseline"]
+    from memoranda.storage.accounts import Baseline
+
+__all__ = [
+    "DAMAGE",
+    "ENDING",
+    "append_delta",
+    "baseline_name",
+    "checksum",
+    "read_baseline",
+    "read_hash",
+    "replace_unsynced",
+    "write_baseline",
+]
+
+ENDING = ".seen"
 
 #: What reading a damaged file may raise.
 DAMAGE = (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError)
-_TAIL = re.compile(rb"\t([0-9a-f]{16})\t([0-9a-f]{8})\n\Z")
 _TAIL_BYTES = 64
+
+
+def baseline_name(path: str) -> str:
+    """The name of the file that a category's baseline is kept in."""
+    import hashlib  # loads OpenSSL
+
+    return hashlib.sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:24] + ENDING
 
 
 def read_hash(file: str) -> str:
     """The hash in the last line. Raises OSError, ValueError for damage."""
     with open(file, "rb") as stream:
         stream.seek(max(0, stream.seek(0, os.SEEK_END) - _TAIL_BYTES))
-        found = _TAIL.search(stream.read())
-    if found is None or checksum(found.group(1)) != found.group(2):
+        _, tail, check_tail = stream.read().rsplit(b"\t", 2)
+    if checksum(tail) + b"\n" != check_tail:
         raise ValueError(file)
-    return found.group(1).decode("ascii")
+    return tail.decode("ascii")
 
 
 def read_baseline(file: str) -> Baseline:
     """Fold the lines. Raises one of :data:`DAMAGE`."""
+    import json
+
+    from memoranda.storage.accounts import Baseline
+
     with open(file, "rb") as stream:
         data = stream.read()
     if not data.endswith(b"\n"):
@@ -90,6 +110,8 @@ def checksum(data: bytes) -> bytes:
 
 
 def _line(row: dict[str, Any], file_hash: str) -> bytes:
+    import json
+
     body = json.dumps(row, ensure_ascii=True, separators=(",", ":")).encode("ascii")
     tail = file_hash.encode("ascii")
     return b"\t".join((body, checksum(body + tail), tail, checksum(tail))) + b"\n"

@@ -7,18 +7,17 @@ of whichever process, and made again from all of it when it is lost or damaged.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from contextlib import suppress
 
 from memoranda.core.errors import MemorandaError
 from memoranda.core.items import parse
-from memoranda.core.records import dataclass
 from memoranda.storage.accounts import Baseline, deltas_of, file_hash_after, items_after, items_of, replay
 from memoranda.storage.baseline_files import (
     DAMAGE,
+    ENDING,
     append_delta,
-    checksum,
+    baseline_name,
     read_baseline,
     read_hash,
     replace_unsynced,
@@ -26,41 +25,27 @@ from memoranda.storage.baseline_files import (
 )
 from memoranda.storage.categories import bytes_hash
 from memoranda.storage.files import read_bytes
+from memoranda.storage.seen import SeenState, path_number, read_state, seen_folder, state_file
+from memoranda.storage.standing import journal_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from memoranda.storage.accounts import Delta
-    from memoranda.storage.history import ChangeRecord, FileChange, History, Mark
+    from memoranda.storage.history import ChangeRecord, FileChange, History
+    from memoranda.storage.standing import Mark
     from memoranda.storage.vault import VaultFolder
 
 __all__ = ["Baseline", "Baselines"]
 
-_VERSION = 4
-_ENDING = ".seen"
-_STATE = "state"
 #: From this size on, and this much for each item, a file of changes is written whole again.
 _WHOLE_BYTES = 65_536
 _BYTES_AN_ITEM = 256
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
-    """How far the history is accounted for, and which files say so: their number, names and sizes, summed up."""
-
-    mark: Mark
-    count: int = 0
-    total: int = 0
-
-    def with_file(self, name: str, before: int | None, after: int | None) -> _State:
-        """A file of one size became one of another, or none; exclusive or takes out what it put in."""
-        count = self.count + (after is not None) - (before is not None)
-        return _State(self.mark, count, self.total ^ _number(name, before) ^ _number(name, after))
-
-
 class Baselines:
-    """One small file a category (see :mod:`.baseline_files`), and one that says how far all of them go.
+    """One small file a category (see :mod:`.baseline_files`), and one that sums them up (see :mod:`.seen`).
 
     Writers hold the vault's lock; all of it may be deleted at any time.
     """
@@ -69,8 +54,8 @@ class Baselines:
         self._vault = vault
         self._history = history
         self._cache = os.path.join(vault.root, ".cache")
-        self._folder = os.path.join(self._cache, "seen")
-        self._state: _State | None = None
+        self._folder = seen_folder(vault.root)
+        self._state = self._load_state()
         self._verified = False
         self._inside = False
         # Stands in for the files where the cache cannot be written.
@@ -123,7 +108,7 @@ class Baselines:
         # The next holder of the lock makes all of them again.
         self._state = None
         with suppress(OSError):
-            os.unlink(os.path.join(self._folder, _STATE))
+            os.unlink(state_file(self._vault.root))
 
     def put(self, baseline: Baseline) -> None:
         """Remember a file as accounted for. Needs the lock."""
@@ -149,18 +134,23 @@ class Baselines:
         else:
             self._rebuild(now)
 
+    def doubt(self) -> None:
+        """Note that not everything may be complete: the next process that takes the lock looks. Needs the lock."""
+        if self._memory is None and not self._save_state(doubtful=True):
+            self._damaged(1)
+
     def vanished(self, present: Iterable[str]) -> list[Baseline]:
         """What was accounted for and is no longer among the ``present`` paths."""
         known = set(present)
         if self._memory is not None:
             return [b for path, b in sorted(self._memory.items()) if path not in known]
-        there = {self._name(path) for path in known}
+        there = {baseline_name(path) for path in known}
         for attempt in range(2):
             try:
-                names = sorted(self._sizes().keys() - there)
+                names = self._sizes().keys() - there
                 gone = [read_baseline(os.path.join(self._folder, name)) for name in names]
                 if self._is_complete():
-                    return gone
+                    return sorted(gone, key=lambda baseline: baseline.path)
             except DAMAGE:
                 pass
             self._damaged(attempt)
@@ -177,10 +167,10 @@ class Baselines:
             if self._memory_mark != now:
                 self._rebuild(now)
             return
-        self._state = self._load_state()
-        if self._state is not None and self._state.mark == now:
+        state = self._state = self._load_state()
+        if state is not None and state.standing == (now, journal_size(self._vault)):
             return
-        missed = None if self._state is None else self._history.since(self._state.mark)
+        missed = None if state is None else self._history.since(state.standing[0])
         if missed is not None and not any(record.files for record in missed):
             self._save_state(now)
         else:
@@ -201,12 +191,11 @@ class Baselines:
         after = file_hash_after(file)
         limit = _WHOLE_BYTES + _BYTES_AN_ITEM * items
         with suppress(OSError):
-            name = self._name(file.path)
-            target = os.path.join(self._folder, name)
+            target = self._file(file.path)
             if file.before is not None and self.hash_of(file.path) == file.before:
                 before = os.path.getsize(target)
                 if before <= limit and append_delta(target, delta, after):
-                    self._note(name, before, os.path.getsize(target))
+                    self._note(file.path, before, os.path.getsize(target))
                     return True
         known = self.get(file.path)
         if known is None and file.before is not None:
@@ -215,20 +204,18 @@ class Baselines:
         return self._write(Baseline(file.path, after, items_after({} if known is None else known.items, delta)))
 
     def _write(self, baseline: Baseline) -> bool:
-        name = self._name(baseline.path)
-        target = os.path.join(self._folder, name)
+        target = self._file(baseline.path)
         try:
             self._make_folder()
             before = os.path.getsize(target) if os.path.exists(target) else None
             write_baseline(target, baseline)
-            self._note(name, before, os.path.getsize(target))
+            self._note(baseline.path, before, os.path.getsize(target))
         except (OSError, MemorandaError):
             return False
         return True
 
     def _remove(self, path: str) -> bool:
-        name = self._name(path)
-        target = os.path.join(self._folder, name)
+        target = self._file(path)
         try:
             before = os.path.getsize(target)
             os.unlink(target)
@@ -236,12 +223,16 @@ class Baselines:
             return True
         except OSError:
             return False
-        self._note(name, before, None)
+        self._note(path, before, None)
         return True
 
-    def _note(self, name: str, before: int | None, after: int | None) -> None:
-        if self._state is not None:
-            self._state = self._state.with_file(name, before, after)
+    def _note(self, path: str, before: int | None, after: int | None) -> None:
+        """A category's file of one size became one of another, or none; exclusive or takes out what it put in."""
+        if (state := self._state) is not None:
+            name, more = baseline_name(path), (after is not None) - (before is not None)
+            total = state.total ^ _number(name, before) ^ _number(name, after)
+            paths = state.paths + more * path_number(path)
+            self._state = SeenState(state.standing, state.count + more, total, paths)
 
     def _rebuild(self, now: Mark) -> None:
         """Replay the whole history."""
@@ -249,7 +240,7 @@ class Baselines:
 
         shutil.rmtree(self._folder, ignore_errors=True)
         known = self._replayed()
-        self._memory, self._state = None, _State(now)
+        self._memory, self._state = None, SeenState((now, journal_size(self._vault)))
         if not (all(map(self._write, known.values())) and self._save_state()):
             self._memory, self._memory_mark = known, now
 
@@ -277,33 +268,25 @@ class Baselines:
     def _sizes(self) -> dict[str, int]:
         try:
             with os.scandir(self._folder) as listing:
-                return {entry.name: entry.stat().st_size for entry in listing if entry.name.endswith(_ENDING)}
+                return {entry.name: entry.stat().st_size for entry in listing if entry.name.endswith(ENDING)}
         except FileNotFoundError:
             return {}
 
-    def _load_state(self) -> _State | None:
-        try:
-            with open(os.path.join(self._folder, _STATE), "rb") as stream:
-                body, check = stream.read().split(b"\t")
-            row = json.loads(body)
-            if checksum(body) != check or (row["version"], row["vault"]) != (_VERSION, self._vault.id):
-                return None
-            name, size, inode = row["mark"]
-            return _State((str(name), int(size), int(inode)), int(row["count"]), int(row["total"]))
-        except DAMAGE:
-            return None
+    def _load_state(self) -> SeenState | None:
+        return read_state(self._vault.root, self._vault.id)
 
-    def _save_state(self, mark: Mark | None = None) -> bool:
-        if self._state is None:
+    def _save_state(self, mark: Mark | None = None, *, doubtful: bool = False) -> bool:
+        """Write the state down; with a mark, as of now: the history stands there, and every change has happened."""
+        state = self._state
+        if state is None:
             return False
-        if mark is not None:
-            self._state = _State(mark, self._state.count, self._state.total)
-        row = {"version": _VERSION, "vault": self._vault.id, "mark": self._state.mark}
-        row |= {"count": self._state.count, "total": self._state.total}
-        body = json.dumps(row, separators=(",", ":")).encode("ascii")
+        if mark is not None or doubtful:
+            # No journal has a size below 0: there is something to look for.
+            now = (mark or state.standing[0], -1 if doubtful else journal_size(self._vault))
+            state = self._state = SeenState(now, state.count, state.total, state.paths)
         try:
             self._make_folder()
-            replace_unsynced(os.path.join(self._folder, _STATE), b"\t".join((body, checksum(body))))
+            replace_unsynced(state_file(self._vault.root), state.line(self._vault.id))
         except (OSError, MemorandaError):
             # An older state only means that some records are taken in once more.
             return False
@@ -324,11 +307,7 @@ class Baselines:
             os.close(descriptor)
 
     def _file(self, path: str) -> str:
-        return os.path.join(self._folder, self._name(path))
-
-    @staticmethod
-    def _name(path: str) -> str:
-        return hashlib.sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:24] + _ENDING
+        return os.path.join(self._folder, baseline_name(path))
 
 
 def _number(name: str, size: int | None) -> int:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections import OrderedDict
 
 from memoranda.core.errors import Conflict, VaultUnreadable
-from memoranda.core.items import parse, reparse
 from memoranda.core.records import dataclass
 from memoranda.storage.files import Stamp, read_bytes
 
@@ -32,6 +29,8 @@ class LoadedCategory:
 
 def bytes_hash(data: bytes) -> str:
     """Sixteen hexadecimal digits of SHA-256 over a whole file."""
+    import hashlib  # loads OpenSSL: who hashes nothing does not wait for it
+
     return hashlib.sha256(data).hexdigest()[:16]
 
 
@@ -48,7 +47,8 @@ class CategoryReader:
     """Reads files whole and parses what has not been parsed already."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[str, LoadedCategory] = OrderedDict()
+        #: Those used last stand at the end.
+        self._known: dict[str, LoadedCategory] = {}
         self._bytes = 0
 
     def read(self, path: str) -> LoadedCategory | None:
@@ -66,7 +66,7 @@ class CategoryReader:
             raise VaultUnreadable(f"{path} could not be read ({error.strerror or error})") from error
         known = self._known.get(path)
         if known is not None and known.data == data:
-            self._known.move_to_end(path)
+            self._known[path] = self._known.pop(path)
             return known
         return self.remember(path, data)
 
@@ -81,6 +81,8 @@ class CategoryReader:
             raise Conflict(
                 f"{os.path.basename(path)} is not UTF-8 (line {line_of_bad_byte(data)}); it is left as it is"
             ) from error
+        from memoranda.core.items import parse, reparse  # an answer from an unchanged vault parses nothing
+
         category = parse(text) if known is None else reparse(known.category, text)
         loaded = LoadedCategory(path, data, bytes_hash(data), category)
         if (old := self._known.pop(path, None)) is not None:
@@ -88,8 +90,7 @@ class CategoryReader:
         self._known[path] = loaded
         self._bytes += len(data)
         while self._bytes > _REMEMBERED_BYTES and len(self._known) > 1:
-            _, dropped = self._known.popitem(last=False)
-            self._bytes -= len(dropped.data)
+            self._bytes -= len(self._known.pop(next(iter(self._known))).data)
         return loaded
 
     @staticmethod

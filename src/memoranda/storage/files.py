@@ -11,9 +11,9 @@ import os
 import stat
 import sys
 from contextlib import contextmanager, suppress
+from operator import itemgetter
 
 from memoranda.core.errors import MemorandaError, VaultError, VaultFull, VaultReadOnly, VaultUnreadable
-from memoranda.core.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,23 +48,33 @@ _FOLDER_MODE = 0o700
 _FILE_MODE = 0o600
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """What a stat call says of a file; times in nanoseconds since 1970."""
+class Stamp(tuple[int, int, int, int]):
+    """What a stat call says of a file; times in nanoseconds since 1970.
 
-    inode: int
-    size: int
-    mtime_ns: int
-    ctime_ns: int
+    A tuple, since a look at a large vault makes and compares ten thousands of them.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, inode: int, size: int, mtime_ns: int, ctime_ns: int) -> Stamp:
+        return tuple.__new__(cls, (inode, size, mtime_ns, ctime_ns))
+
+    def __getnewargs__(self) -> tuple[int, int, int, int]:
+        return self[0], self[1], self[2], self[3]
 
     @classmethod
     def of(cls, status: os.stat_result) -> Stamp:
         """The stamp in a stat result."""
-        return cls(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        return tuple.__new__(cls, (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
+
+    inode = property(itemgetter(0), doc="Which file it is.")
+    size = property(itemgetter(1), doc="Its size in bytes.")
+    mtime_ns = property(itemgetter(2), doc="When its content changed last.")
+    ctime_ns = property(itemgetter(3), doc="When anything of it changed last.")
 
     def is_settled(self, now_ns: int) -> bool:
         """Whether the file last changed over 20 ms before ``now_ns``: nearer changes may share a time stamp."""
-        return abs(now_ns - max(self.mtime_ns, self.ctime_ns)) > 20_000_000
+        return abs(now_ns - max(self[2], self[3])) > 20_000_000
 
 
 @contextmanager
@@ -335,8 +345,11 @@ def remove_file(path: str) -> None:
     sync_folder(os.path.dirname(path))
 
 
-def create_only(temporary: str, path: str) -> None:
-    """Give the temporary its final name unless that name is taken. Raises FileExistsError, OSError."""
+def create_only(temporary: str, path: str) -> bool:
+    """Give the temporary its final name unless that name is taken; False if it kept its own beside that.
+
+    Raises FileExistsError, OSError.
+    """
     try:
         os.link(temporary, path)
     except FileExistsError:
@@ -347,10 +360,13 @@ def create_only(temporary: str, path: str) -> None:
         if os.path.lexists(path):
             raise FileExistsError(errno.EEXIST, "the file exists", path) from None
         os.rename(temporary, path)
-        return
-    # The name is given; a second one that stays is a leftover, not a failure.
-    with suppress(OSError):
+        return True
+    try:
         os.unlink(temporary)
+    except OSError:
+        # The name is given; a second one that stays is a leftover, not a failure.
+        return False
+    return True
 
 
 _exchange_works: bool | None = None

@@ -7,11 +7,11 @@ leaves either no trace or everything that is needed to finish or take back.
 from __future__ import annotations
 
 import os
-import re
 
 from memoranda.core.records import dataclass, field, replace
 from memoranda.storage.files import reading, writing
 from memoranda.storage.jsonlines import JsonLines
+from memoranda.storage.standing import HISTORY, Mark, history_files, is_month, mark_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from memoranda.storage.vault import VaultFolder
 
 __all__ = ["ChangeRecord", "FileChange", "History", "ItemChange", "ItemState", "Mark", "TextEdit"]
-
-Mark = tuple[str, int, int]
-# A sync program's copy of a month is not a month.
-_MONTH_FILE = re.compile(r"\d{4}-\d{2}\.jsonl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +91,7 @@ class History:
 
     def __init__(self, vault: VaultFolder) -> None:
         self._vault = vault
-        self._folder = vault.path("history")
+        self._folder = vault.path(HISTORY)
 
     def append(self, record: ChangeRecord) -> None:
         """Write one record durably.
@@ -103,7 +99,7 @@ class History:
         Raises:
             VaultFull, VaultReadOnly: nothing was written.
         """
-        name = f"{record.ts[:7]}.jsonl" if _MONTH_FILE.fullmatch(f"{record.ts[:7]}.jsonl") else "0000-00.jsonl"
+        name = f"{record.ts[:7]}.jsonl" if is_month(record.ts[:7]) else "0000-00.jsonl"
         newest = next(iter(reversed(self._files())), None)
         path = os.path.join(self._folder, name)
         # Records stay in the order in which things happened even when the clock goes back a month.
@@ -157,9 +153,7 @@ class History:
 
     def mark(self) -> Mark:
         """Name, size and inode of the newest file: unchanged means that nobody has written since."""
-        files = self._files()
-        with reading(self._folder):
-            return _mark_of(files[-1]) if files else ("", 0, 0)
+        return mark_of(self._folder)
 
     def since(self, mark: Mark) -> list[ChangeRecord] | None:
         """The records written after a mark was taken; ``None`` where that cannot be told: files were rewritten."""
@@ -170,8 +164,8 @@ class History:
             path = os.path.join(self._folder, mark[0])
             if path not in files:
                 return None
-            _, size, inode = _mark_of(path)
-            if inode != mark[2] or size < mark[1] or not JsonLines(path).is_boundary(mark[1]):
+            now = os.stat(path)
+            if now.st_ino != mark[2] or now.st_size < mark[1] or not JsonLines(path).is_boundary(mark[1]):
                 return None
             files = files[files.index(path) :]
             start = mark[1]
@@ -205,17 +199,7 @@ class History:
         return total
 
     def _files(self) -> list[str]:
-        with reading(self._folder):
-            try:
-                names = os.listdir(self._folder)
-            except FileNotFoundError:
-                return []
-        return [os.path.join(self._folder, name) for name in sorted(names) if _MONTH_FILE.fullmatch(name)]
-
-
-def _mark_of(path: str) -> Mark:
-    found = os.stat(path)
-    return os.path.basename(path), found.st_size, found.st_ino
+        return history_files(self._folder)
 
 
 def _to_record(record: ChangeRecord) -> Record:

@@ -70,19 +70,20 @@ class Placed:
     """A change of one file that is in place, and can be taken back without needing room on the disk.
 
     ``content`` is what is there now, ``earlier`` what would be there without the
-    change (``None``: no file), ``aside`` the file in which that is kept.
+    change (``None``: no file), ``aside`` the file in which that is kept; not
+    ``tidy``: some other leftover could not be removed.
     """
 
     path: str
     content: bytes | None
     earlier: bytes | None
     aside: str | None = None
+    tidy: bool = True
 
-    def keep(self) -> None:
-        """The change stays: let go of what was there before."""
-        if self.aside is not None:
-            _remove_quietly(self.aside)
-            self.aside = None
+    def keep(self) -> bool:
+        """The change stays: let go of what was there before; False if something is left over."""
+        aside, self.aside = self.aside, None
+        return (aside is None or _remove_quietly(aside)) and self.tidy
 
     def take_back(self) -> None:
         """Put back what was there before; what somebody saved since stays. Raises OSError."""
@@ -139,7 +140,7 @@ def place(path: str, data: bytes, expected: bytes | None, temporary: str | None 
     if expected is not None:
         return _Swap(path, data, expected, temporary).run()
     try:
-        create_only(temporary, path)
+        tidy = create_only(temporary, path)
     except FileExistsError:
         _remove_quietly(temporary)
         raise ChangedMeanwhile(path) from None
@@ -152,7 +153,7 @@ def place(path: str, data: bytes, expected: bytes | None, temporary: str | None 
         with suppress(OSError, ChangedMeanwhile):
             displace(path, data, sync=False).keep()
         raise
-    return Placed(path, data, None)
+    return Placed(path, data, None, tidy=tidy)
 
 
 def displace(path: str, expected: bytes, *, sync: bool = True) -> Placed:
@@ -201,8 +202,8 @@ class _Swap:
         try:
             with ExitStack() as kept:
                 placed = self._run(kept)
-            for older in self._older:
-                _remove_quietly(older)
+            removed = [_remove_quietly(older) for older in self._older]
+            placed.tidy = all(removed)
             return placed
         except BaseException:
             self._rescue()
@@ -376,6 +377,9 @@ def _temporary_name() -> str:
     return f"{TEMPORARY_PREFIX}{os.urandom(8).hex()}.tmp"
 
 
-def _remove_quietly(path: str) -> None:
-    with suppress(OSError):
+def _remove_quietly(path: str) -> bool:
+    try:
         os.unlink(path)
+    except OSError:
+        return False
+    return True

@@ -7,6 +7,7 @@ import os
 from memoranda.core.model import JournalEntry
 from memoranda.storage.files import reading, writing
 from memoranda.storage.jsonlines import JsonLines
+from memoranda.storage.standing import JOURNAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Journal:
 
     def __init__(self, vault: VaultFolder) -> None:
         self._vault = vault
-        self._lines = JsonLines(vault.path("journal.jsonl"))
+        self._lines = JsonLines(vault.path(JOURNAL))
         self.path = self._lines.path
 
     def append(self, entries: Iterable[JournalEntry]) -> None:
@@ -45,7 +46,7 @@ class Journal:
         Raises:
             VaultFull, VaultReadOnly: nothing was written.
         """
-        self._vault.check_inside(self._lines.path, "journal.jsonl")
+        self._vault.check_inside(self._lines.path, JOURNAL)
         with writing(self._lines.path):
             self._lines.append(to_record(entry) for entry in entries)
 

@@ -6,7 +6,6 @@ next line is written, and counted; it is never fatal.
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import suppress
 
@@ -29,6 +28,8 @@ _BINARY = getattr(os, "O_BINARY", 0)
 
 def encode_line(record: Record) -> bytes:
     """One line of JSON, readable in any language. A lone surrogate is escaped."""
+    import json
+
     line = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
     try:
         return line.encode("utf-8") + b"\n"
@@ -37,6 +38,8 @@ def encode_line(record: Record) -> bytes:
 
 
 def _decode_line(line: bytes) -> Record | None:
+    import json
+
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import time
+from _thread import RLock  # threading's, without the rest of threading
+from _weakrefset import WeakSet  # weakref's, without the rest of weakref
 from contextlib import suppress
-from weakref import WeakSet
 
 from memoranda.core.errors import VaultBusy
 from memoranda.storage.files import writing
@@ -58,7 +58,7 @@ class VaultLock:
     def __init__(self, path: str, patience: float = 60.0) -> None:
         self._path = path
         self._patience = patience
-        self._threads = threading.RLock()
+        self._threads = RLock()
         self._depth = 0
         self._descriptor = -1
         _LOCKS.add(self)
@@ -138,7 +138,7 @@ class VaultLock:
 
     def _start_over(self) -> None:
         """In a forked child: the lock is the parent's alone, and so are the threads that may have held it."""
-        self._threads = threading.RLock()
+        self._threads = RLock()
         self._depth = 0
         if self._descriptor >= 0:
             os.close(self._descriptor)

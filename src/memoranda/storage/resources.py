@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import re
 
 from memoranda.core.errors import OutsideVault
 from memoranda.core.model import Turn
 from memoranda.core.names import check_identifier, content_hash, is_category
 from memoranda.core.records import dataclass
 from memoranda.storage.files import Stamp, reading, writing
-from memoranda.storage.jsonlines import JsonLines, encode_line
+from memoranda.storage.standing import is_month
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
-    from memoranda.storage.jsonlines import Record
+    from memoranda.storage.jsonlines import JsonLines, Record
     from memoranda.storage.vault import VaultFolder
 
 __all__ = ["ConversationFile", "Resources", "StagedTurns", "bytes_digest", "turn_from_record"]
 
 _FOLDER = "resources"
-_MONTH = re.compile(r"\d{4}-\d{2}")
-_UNSAFE = re.compile(r'[%\\/:：*?"<>|#^\[\]\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]')
+_UNSAFE = r'[%\\/:：*?"<>|#^\[\]\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]'
 _OWN = frozenset({"conversation", "turn", "text", "ts", "speaker", "role", "forgotten"})
 
 
@@ -52,8 +50,16 @@ class StagedTurns:
         return {"path": self.relative, "start": self.start, "end": end, "hash": bytes_digest(self.data)}
 
 
+def _lines(path: str) -> JsonLines:
+    from memoranda.storage.jsonlines import JsonLines  # who asks items alone reads no turns
+
+    return JsonLines(path)
+
+
 def bytes_digest(data: bytes) -> str:
     """SHA-256 in hexadecimal, by which added turns are recognised."""
+    import hashlib  # loads OpenSSL
+
     return hashlib.sha256(data).hexdigest()
 
 
@@ -87,12 +93,12 @@ class Resources:
                 names = os.listdir(self._folder)
             except FileNotFoundError:
                 return []
-        return sorted(n for n in names if _MONTH.fullmatch(n) and os.path.isdir(os.path.join(self._folder, n)))
+        return sorted(n for n in names if is_month(n) and os.path.isdir(os.path.join(self._folder, n)))
 
     def read(self, path: str) -> list[Turn]:
         """The turns of one file in order; lines that are no turns are passed over. Raises VaultUnreadable."""
         with reading(path):
-            found = (turn_from_record(record) for record in JsonLines(path).read())
+            found = (turn_from_record(record) for record in _lines(path).read())
             return [turn for turn in found if turn is not None]
 
     def find(self, conversation: str) -> str | None:
@@ -122,7 +128,9 @@ class Resources:
         relative = f"{_FOLDER}/{os.path.basename(os.path.dirname(path))}/{os.path.basename(path)}"
         self._vault.check_inside(path, relative)
         with writing(path):
-            start = JsonLines(path).mend()
+            start = _lines(path).mend()
+        from memoranda.storage.jsonlines import encode_line
+
         return StagedTurns(relative, start, b"".join(encode_line(_to_record(turn)) for turn in turns))
 
     def append(self, staged: StagedTurns) -> None:
@@ -133,7 +141,7 @@ class Resources:
         """
         path = self._vault.path(staged.relative)
         with writing(path):
-            JsonLines(path).append_bytes(staged.data)
+            _lines(path).append_bytes(staged.data)
 
     def blank(self, chosen: Callable[[Turn], bool]) -> list[str]:
         """Take the text out of the chosen turns, leaving a tombstone by id; returns their addresses.
@@ -152,7 +160,7 @@ class Resources:
 
         for file in list(self.files()):
             with writing(file.path):
-                lines = JsonLines(file.path)
+                lines = _lines(file.path)
                 if lines.rewrite(change) and os.path.exists(lines.torn_path):
                     os.unlink(lines.torn_path)
         return blanked
@@ -177,7 +185,7 @@ class Resources:
         found = []
         for file in self.files():
             with reading(file.path):
-                lines = JsonLines(file.path)
+                lines = _lines(file.path)
                 broken = lines.torn() + sum(1 for record in lines.read() if turn_from_record(record) is None)
             if broken:
                 found.append((file.relative, broken))
@@ -186,11 +194,12 @@ class Resources:
 
 def _file_name(conversation: str) -> str:
     """A file name that is legal everywhere; what is not is percent-encoded, and a long one is cut and hashed."""
+    import re
 
     def encoded(found: re.Match[str]) -> str:
         return "".join(f"%{byte:02X}" for byte in found.group().encode("utf-8", "surrogatepass"))
 
-    safe = _UNSAFE.sub(encoded, conversation)
+    safe = re.sub(_UNSAFE, encoded, conversation)
     safe = safe.strip() or "%"
     if safe.startswith(".") or is_category(safe[:40].rstrip(" .") or "%") is None:
         # A hidden file, or the name of a Windows device.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
+from operator import attrgetter
 
 from memoranda.core.errors import BadName, OutsideVault, VaultUnreadable
 from memoranda.core.model import Problem
@@ -14,12 +14,12 @@ from memoranda.storage.files import Stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from memoranda.core.addresses import Address
     from memoranda.storage.vault import MemoryRoot, VaultFolder
 
 __all__ = ["FoundFile", "Snapshot", "scan"]
-
-_HALF = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +60,19 @@ def scan(vault: VaultFolder) -> Snapshot:
             an unreadable vault is never taken for an empty one.
     """
     vault.require_present()
-    scanner = _Scanner(vault)
+    scanner = _Scanner(vault, vault.last_found)
     scanner.scan()
+    vault.last_found = scanner.snapshot.files
     return scanner.snapshot
 
 
 class _Scanner:
     """One look: first everything that lies where it is named, then what links lead to."""
 
-    def __init__(self, vault: VaultFolder) -> None:
+    def __init__(self, vault: VaultFolder, before: Mapping[str, FoundFile]) -> None:
         self.snapshot = Snapshot()
         self._vault = vault
+        self._before = before
         self._seen: set[str] = set()  # the real folders that were listed
         self._links: list[tuple[MemoryRoot, os.DirEntry[str], str, bool]] = []
 
@@ -98,21 +100,22 @@ class _Scanner:
                 continue
             self._seen.add(real)
             for entry in self._list(root, folder, relative):
-                below = f"{relative}/{entry.name}"
+                name = entry.name
                 is_folder = _is_folder(entry)
-                if not is_folder and not entry.name.lower().endswith(".md"):
+                if not is_folder and not name.lower().endswith(".md"):
                     continue
+                below = f"{relative}/{name}"
                 if entry.is_symlink():
                     self._links.append((root, entry, below, is_folder))
                 elif is_folder:
-                    waiting.append((entry.path, below, os.path.join(real, entry.name)))
+                    waiting.append((entry.path, below, os.path.join(real, name)))
                 else:
                     self._take(root, entry, below)
 
     def _list(self, root: MemoryRoot, folder: str, relative: str) -> list[os.DirEntry[str]]:
         try:
             with os.scandir(folder) as listing:
-                return sorted((e for e in listing if not e.name.startswith(".")), key=lambda e: e.name)
+                return sorted([e for e in listing if e.name[0] != "."], key=attrgetter("name"))
         except FileNotFoundError:
             return []
         except OSError as error:
@@ -148,6 +151,13 @@ class _Scanner:
         if not stat.S_ISREG(status.st_mode):
             self._problem(relative, "not-a-file", "is not a regular file")
             return
+        stamp = Stamp.of(status)
+        known = self._before.get(relative)
+        if known is not None and known.path == entry.path:
+            # What its name tells it told at the last look.
+            found = known if known.stamp == stamp else FoundFile(relative, known.path, known.address, stamp)
+            self.snapshot.files[relative] = found
+            return
         if is_conflict_copy(entry.name):
             self._problem(
                 relative, "sync-conflict", "a sync program's or an interrupted save's second copy; merge it by hand"
@@ -155,10 +165,10 @@ class _Scanner:
             return
         address = self._vault.address_of(root, relative)
         if address is None:
-            what = "is not UTF-8" if _HALF.search(relative) else "cannot be a category's"
+            what = "is not UTF-8" if _is_broken(relative) else "cannot be a category's"
             self._problem(relative, "name", f"this name {what}; rename the file")
             return
-        self.snapshot.files[relative] = FoundFile(relative, entry.path, address, Stamp.of(status))
+        self.snapshot.files[relative] = FoundFile(relative, entry.path, address, stamp)
 
     def _unreadable(self, relative: str, error: OSError) -> None:
         self.snapshot.unreadable.append(relative)
@@ -179,6 +189,15 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir()
     except OSError:
         return False
+
+
+def _is_broken(name: str) -> bool:
+    """Whether a name is not UTF-8: bytes that are none stand in it as lone surrogates."""
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _is_identifier(name: str) -> bool:

@@ -5,54 +5,68 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 
-from memoranda.core.records import dataclass
-from memoranda.storage.baselines import Baselines
 from memoranda.storage.categories import CategoryReader
 from memoranda.storage.files import TEMPORARY_PREFIX
-from memoranda.storage.history import History
-from memoranda.storage.journal import Journal
 from memoranda.storage.locks import VaultLock
+from memoranda.storage.seen import Seen
+from memoranda.storage.standing import Standing, standing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from memoranda.core.ports import Clock
-    from memoranda.storage.history import Mark
+    from memoranda.storage.history import History
+    from memoranda.storage.journal import Journal
     from memoranda.storage.vault import VaultFolder
 
 __all__ = ["Storage"]
 
 
-@dataclass(slots=True)
 class Storage:
-    """One vault's folder, lock, journal, history, baselines and parsed files."""
+    """One vault's folder, lock, journal, history, baselines and parsed files.
 
-    vault: VaultFolder
-    clock: Clock
-    actor: str
-    lock: VaultLock
-    journal: Journal
-    history: History
-    baselines: Baselines
-    reader: CategoryReader
-    #: The history's and journal's size after our own last write: unchanged means nothing to recover.
-    settled: tuple[Mark, int] | None = None
+    Journal and history are loaded by who reads or writes them: an answer from an unchanged vault does neither.
+    """
+
+    def __init__(self, vault: VaultFolder, clock: Clock, actor: str) -> None:
+        self.vault = vault
+        self.clock = clock
+        self.actor = actor
+        self.lock = VaultLock(vault.path(".lock"))
+        self.reader = CategoryReader()
+        self.baselines = Seen(self)
+        #: How far history and journal had come after our own last write: unchanged means nothing to recover.
+        self.settled: Standing | None = None
+        self._journal: Journal | None = None
+        self._history: History | None = None
 
     @classmethod
     def at(cls, vault: VaultFolder, clock: Clock, actor: str) -> Storage:
         """The storage of an opened vault."""
-        history = History(vault)
-        return cls(
-            vault=vault,
-            clock=clock,
-            actor=actor,
-            lock=VaultLock(vault.path(".lock")),
-            journal=Journal(vault),
-            history=history,
-            baselines=Baselines(vault, history),
-            reader=CategoryReader(),
-        )
+        return cls(vault, clock, actor)
+
+    @property
+    def journal(self) -> Journal:
+        """What happened, line by line."""
+        if self._journal is None:
+            from memoranda.storage.journal import Journal
+
+            self._journal = Journal(self.vault)
+        return self._journal
+
+    @property
+    def history(self) -> History:
+        """The record of every change, with what it changed."""
+        if self._history is None:
+            from memoranda.storage.history import History
+
+            self._history = History(self.vault)
+        return self._history
+
+    def standing(self) -> Standing:
+        """How far history and journal have come. Raises VaultUnreadable."""
+        return standing(self.vault)
 
     @contextmanager
     def locked(self, patience: float | None = None) -> Iterator[None]:
@@ -67,16 +81,22 @@ class Storage:
         try:
             if self.lock.depth == 1:
                 # Who holds the lock already may be in the middle of a change.
-                if (self.history.mark(), self.journal.size()) != self.settled:
-                    if self._has_unfinished():
-                        from memoranda.storage.recovery import recover
-
-                        recover(self.vault, self.history, self.journal)
-                    self.settle()
-                self.baselines.ensure()
+                self._settle_all()
             yield
         finally:
             self.lock.release()
+
+    def _settle_all(self) -> None:
+        now = self.standing()
+        if now != self.settled:
+            # Where history and journal stand as whoever was here last left them, that one has seen to it.
+            seen_to = self.settled is None and self.baselines.is_complete(now)
+            if not seen_to and self._has_unfinished():
+                from memoranda.storage.recovery import recover
+
+                recover(self.vault, self.history, self.journal)
+            self.settle()
+        self.baselines.ensure()
 
     def _has_unfinished(self) -> bool:
         """Whether the newest record has journal lines missing or temporaries left: a look that costs two lines."""
@@ -91,7 +111,7 @@ class Storage:
 
     def settle(self) -> None:
         """Note that all that is on disk is complete."""
-        self.settled = (self.history.mark(), self.journal.size())
+        self.settled = self.standing()
 
 
 def _holds_temporaries(folder: str) -> bool:

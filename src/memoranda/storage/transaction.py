@@ -185,15 +185,17 @@ class Transaction:
         except BaseException as error:
             self._give_up(record, placed, error)
             raise
-        for one in placed:
-            one.keep()
+        tidy = [one.keep() for one in placed]
         storage.baselines.advance(record, {one.change.path: one.items for one in staged})
         storage.settle()
+        if not all(tidy):
+            storage.baselines.doubt()
 
     def _give_up(self, record: ChangeRecord, placed: list[Placed], error: BaseException) -> None:
         """Take everything back; where that fails the change stands, and the next holder of the lock completes it."""
         storage = self._storage
         storage.settled = None
+        storage.baselines.doubt()
         with suppress(MemorandaError, OSError):
             if not storage.journal.lines_of(self.id):
                 for one in reversed(placed):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
+from contextlib import suppress
 
 from memoranda.core.addresses import SHARED, Address, Scope
 from memoranda.core.errors import BadName, OutsideVault, UsageError, VaultFormat, VaultUnreadable
@@ -24,17 +24,17 @@ from memoranda.storage.settings import usable_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
     from memoranda.storage.settings import Settings
+    from memoranda.storage.snapshot import FoundFile
 
 __all__ = ["FORMAT", "MemoryRoot", "VaultFolder", "read_format"]
 
 #: The version of the on-disk format that this program writes.
 FORMAT = 1
 _VAULT_FILE = "vault.json"
-_REMEMBERED_ADDRESSES = 200_000
 _SCOPE_FOLDERS = (("user", "users"), ("agent", "agents"), ("project", "projects"))
 _IGNORED = ".cache/\n.lock\n.memoranda-*.tmp\nusage.jsonl\n"
 
@@ -61,13 +61,28 @@ def read_format(root: str) -> dict[str, Any] | None:
             data = read_bytes(path)
         except FileNotFoundError:
             return None
-    try:
-        found = json.loads(data)
-    except (ValueError, RecursionError):
-        found = None
+    found = _as_written(data)
+    if found is None:
+        import json  # a person has been at it, or another program
+
+        with suppress(ValueError, RecursionError):
+            found = json.loads(data)
     if not isinstance(found, dict) or type(found.get("format")) is not int:
         raise VaultFormat(f"{path} does not say a vault's format; `memoranda migrate` writes it anew")
     return found
+
+
+def _description(vault_id: str) -> bytes:
+    """What ``vault.json`` holds."""
+    return f'{{"format": {FORMAT}, "id": "{vault_id}"}}\n'.encode("ascii")
+
+
+def _as_written(data: bytes) -> dict[str, Any] | None:
+    """What a file says that is to the letter what this program writes; ``None`` for any other."""
+    vault_id = data[-19:-3]
+    if vault_id.isalnum() and data == _description(vault_id.decode("ascii")):
+        return {"format": FORMAT, "id": vault_id.decode("ascii")}
+    return None
 
 
 class VaultFolder:
@@ -86,7 +101,8 @@ class VaultFolder:
             raise UsageError(f"a vault is a folder, not {root!r}")
         self.root = os.path.realpath(os.path.expanduser(root))
         self.is_new = False
-        self._addresses: dict[tuple[str, str], Address | None] = {}
+        #: The category files of the last look, by relative path (see :mod:`.snapshot`).
+        self.last_found: Mapping[str, FoundFile] = {}
         names = self._names_in_root()
         found = None if names is None else read_format(self.root)
         if found is None and create:
@@ -123,8 +139,8 @@ class VaultFolder:
         path = os.path.join(self.root, _VAULT_FILE)
         with writing(self.root):
             make_folder(self.root)
-            made = {"format": FORMAT, "id": os.urandom(8).hex()}
-            temporary = write_temporary(self.root, json.dumps(made).encode() + b"\n")
+            vault_id = os.urandom(8).hex()
+            temporary = write_temporary(self.root, _description(vault_id))
             try:
                 create_only(temporary, path)
             except FileExistsError:
@@ -136,7 +152,7 @@ class VaultFolder:
             if (fresh or ".git" in names) and ".gitignore" not in names:
                 replace_file(os.path.join(self.root, ".gitignore"), _IGNORED.encode())
         self.is_new = True
-        return made
+        return {"format": FORMAT, "id": vault_id}
 
     def require_present(self) -> None:
         """See that the vault is still there: an unmounted disk leaves an empty folder behind.
@@ -299,14 +315,13 @@ class VaultFolder:
 
     def address_of(self, root: MemoryRoot, relative: str) -> Address | None:
         """The category that a file below a memory folder holds; ``None`` if its name cannot be one."""
-        key = (root.prefix, relative)
-        if key not in self._addresses:
-            if len(self._addresses) > _REMEMBERED_ADDRESSES:
-                self._addresses.clear()
-            category = relative.removeprefix(root.prefix + "/")[: -len(".md")]
+        category = relative.removeprefix(root.prefix + "/")[: -len(".md")]
+        if not _is_plain(category):
             cleaned = is_category(category, shared=root.scope == SHARED)
-            self._addresses[key] = None if cleaned is None else Address(root.scope, cleaned)
-        return self._addresses[key]
+            if cleaned is None:
+                return None
+            category = cleaned
+        return Address(root.scope, category)
 
     def address_at(self, relative: str) -> Address | None:
         """The category that a relative path names, whether or not the file is still there."""
@@ -327,6 +342,14 @@ class VaultFolder:
         if path.startswith(self.root.rstrip(os.sep) + os.sep):
             return os.path.relpath(path, self.root).replace(os.sep, "/")
         return path
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a file's name is so plain that nothing in the rules for names is about it: most are."""
+    # Names that Windows keeps for itself are shorter, conflict copies have the word in them.
+    if not 5 <= len(name) <= 100 or not name.isascii() or "onflict" in name or "ONFLICT" in name:
+        return False
+    return name.replace("-", "").replace("_", "").isalnum()
 
 
 def _is_folder(path: str) -> bool:

@@ -173,7 +173,10 @@ def test_what_is_left_out_early_would_not_have_been_among_the_best(
         assert asked.of(number, range(len(index) + 3)) == held
 
 
-def test_few_documents_are_looked_at_for_a_common_term_once_the_best_are_known() -> None:
+def test_few_documents_are_looked_at_for_a_common_term_once_the_best_are_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(scoring, "_FEW_POSTINGS", 100)
     class Watched(Bm25Index):
         whole: list[str]
 

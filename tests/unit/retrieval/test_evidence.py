@@ -154,3 +154,12 @@ def test_a_question_in_another_language_is_met_by_its_names(retriever: Make, ent
     (hit,) = asked.retrieve("Caroline什么时候参加了支持小组", levels=["resource"])
     assert (hit.address, hit.weak) == ("turn/c#1", True)
     assert asked.retrieve("什么时候参加了支持小组", levels=["resource"]).no_match
+
+
+def test_an_identifier_is_enough_in_a_long_question(retriever: Make, entry: MakeEntry) -> None:
+    entries = [entry(f"c:n{n}", f"note {n} about the garden and the harbour") for n in range(600)]
+    entries.append(entry("c:decided", "DEC-0054: ship on Mondays"))
+    asked = "what did the customers in Lisbon finally decide about DEC-0054 before the summer holidays"
+    found = retriever(entries).retrieve(asked)
+    assert found.hits[0].address == "c:decided"
+    assert retriever(entries).retrieve(asked.replace("DEC-0054", "the rollout")).no_match

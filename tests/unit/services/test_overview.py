@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from fakes.clock import FakeClock
 from memoranda.bootstrap import Vault
+from memoranda.storage.journal import Journal
 from observing import as_nobody, write
 
 
@@ -167,3 +169,28 @@ def test_a_reader_who_may_not_write_closes_quietly(vault: Vault, root: Path) -> 
             folder.chmod(folder.stat().st_mode | 0o055)
     as_nobody(read)
     assert not (root / "MEMORY.md").exists()
+
+
+def test_who_changed_nothing_reads_neither_journal_nor_files(
+    vault: Vault, root: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault.remember("c:a", "tea")
+    vault.close()
+    monkeypatch.setattr(Journal, "last_id", lambda _: 1 / 0)
+    with Vault.open(root, clock=clock) as reader:
+        assert reader.get("c:a") is not None
+    monkeypatch.undo()
+    with Vault.open(root, clock=clock) as writer:
+        writer.remember("c:b", "milk")
+    assert overview(root) == ["- **c** (2): a, b"]
+
+
+def test_a_vault_that_was_copied_is_looked_at_once(
+    vault: Vault, root: Path, tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault.remember("c:a", "tea")
+    vault.close()
+    copied = shutil.copytree(root, tmp_path / "copy")
+    Vault.open(copied, clock=clock).close()
+    monkeypatch.setattr(Journal, "last_id", lambda _: 1 / 0)
+    Vault.open(copied, clock=clock).close()

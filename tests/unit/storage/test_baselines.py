@@ -23,6 +23,7 @@ from memoranda.core.errors import MemorandaError
 from memoranda.core.items import parse
 from memoranda.storage import baselines as module
 from memoranda.storage.accounts import Baseline
+from memoranda.storage.baseline_files import checksum
 from memoranda.storage.cache import clear_cache
 from memoranda.storage.history import ChangeRecord
 from memoranda.storage.store import Storage
@@ -293,16 +294,17 @@ class TestWithoutACache:
 def test_another_version_or_vault_is_made_again(storage: Storage, root: Path, open_storage: Open) -> None:
     add(storage, "likes:one", "x")
     state = root / ".cache/seen/state"
-    body = json.loads(state.read_bytes().split(b"\t")[0])
-    for change in ({"version": 1}, {"vault": "other"}, {"mark": "x"}, {"count": None}):
-        from memoranda.storage.baseline_files import checksum
-
-        data = json.dumps({**body, **change}).encode()
-        state.write_bytes(data + b"\t" + checksum(data))
+    line = state.read_bytes()
+    fields = line.split(b"\t")[:-1]
+    # Version, month, vault; what is no number where one is needed; one field too many.
+    for number, other in ((0, b"4"), (1, b"x"), (8, b"'other'"), (5, b"None"), (8, b"\t")):
+        changed = [*fields[:number], other, *fields[number + 1 :]]
+        data = b"\t".join(changed)
+        state.write_bytes(b"%b\t%b\n" % (data, checksum(data)))
         storage = open_storage()
         with storage.locked():
             pass
-        assert json.loads(state.read_bytes().split(b"\t")[0]) == body
+        assert state.read_bytes() == line
     add(storage, "likes:two", "x")
     assert len(written(root)) == 2
 

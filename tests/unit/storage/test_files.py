@@ -412,3 +412,13 @@ class TestHeldBack:
         with files.held_back(str(tmp_path / "absent")) as hold:
             assert not hold.is_at(str(tmp_path / "absent"))
             hold.let_go(b"nothing")
+
+
+def test_a_stamp_is_copied_and_pickled_as_what_it_is() -> None:
+    import copy
+    import pickle
+
+    stamp = Stamp(1, 2, 3, 4)
+    for same in (copy.copy(stamp), copy.deepcopy(stamp), pickle.loads(pickle.dumps(stamp))):
+        assert (type(same), same) == (Stamp, stamp)
+    assert (stamp.inode, stamp.size, stamp.mtime_ns, stamp.ctime_ns) == (1, 2, 3, 4)

@@ -16,6 +16,7 @@ from memoranda.core.errors import VaultFull, VaultUnreadable
 from memoranda.core.model import JournalEntry
 from memoranda.storage.history import ChangeRecord, FileChange, History, ItemChange, ItemState, TextEdit
 from memoranda.storage.journal import Journal, change_of, from_record, new_change_id, to_record
+from memoranda.storage.standing import is_month
 from memoranda.storage.store import Storage
 
 texts = st.text(max_size=12)
@@ -274,3 +275,8 @@ class TestJournal:
         Path(journal.path).mkdir()
         with pytest.raises(VaultUnreadable):
             list(journal.read())
+
+
+def test_what_is_a_month() -> None:
+    assert all(map(is_month, ("2026-07", "0000-00")))
+    assert not any(map(is_month, ("2026-7", "2026_07", "2026-07 ", "2026-0a", "٢٠٢٦-٠٧", "", "2026-07.jsonl")))

@@ -544,14 +544,12 @@ class TestReader:
     """A file is parsed once for each content."""
 
     def test_once_for_each_write(self, likes: Path, storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
-        from memoranda.storage import categories
+        from memoranda.core import items
 
         parsed: list[int] = []
         for name in ("parse", "reparse"):
-            real = getattr(categories, name)
-            monkeypatch.setattr(
-                categories, name, lambda *a, real=real, **k: parsed.append(1) or real(*a, **k)
-            )
+            real = getattr(items, name)
+            monkeypatch.setattr(items, name, lambda *a, real=real, **k: parsed.append(1) or real(*a, **k))
         for number in range(5):
             add(storage, f"likes:item-{number}", "x")
         assert len(parsed) == 5

@@ -8,9 +8,11 @@ import unicodedata
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fakes.accounts import as_nobody, needs_root
-from memoranda.core.addresses import SHARED, Address, Scope, parse_address
+from memoranda.core.addresses import SHARED, Scope, parse_address
 from memoranda.core.errors import (
     BadName,
     OutsideVault,
@@ -20,7 +22,8 @@ from memoranda.core.errors import (
     VaultReadOnly,
     VaultUnreadable,
 )
-from memoranda.storage.vault import FORMAT, VaultFolder, read_format
+from memoranda.core.names import is_category, is_conflict_copy
+from memoranda.storage.vault import FORMAT, VaultFolder, _as_written, _is_plain, read_format
 
 NFC, NFD = (unicodedata.normalize(form, "café") for form in ("NFC", "NFD"))
 
@@ -323,18 +326,13 @@ class TestWhere:
         for name in ("CON", "a|b", "user/x", "x ^y", "a#b"):
             assert vault.address_of(root, f"memory/{name}.md") is None
 
-    def test_many_addresses_are_remembered_within_bounds(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        from memoranda.storage import vault as module
-
-        monkeypatch.setattr(module, "_REMEMBERED_ADDRESSES", 3)
-        vault = opened(tmp_path)
-        root = vault.memory_root(SHARED)
-        for _ in range(2):
-            for n in range(10):
-                assert vault.address_of(root, f"memory/a{n}.md") == Address(SHARED, f"a{n}")
-        assert len(vault._addresses) <= 5
+    @settings(deadline=None)
+    @given(st.text("aB0-_. (/", max_size=12) | st.sampled_from(["con", "lpt1", "a_conflict-1", "A_CONFLICT-2"]))
+    def test_a_plain_name_has_the_address_that_the_rules_for_names_give(self, name: str) -> None:
+        """Most names are too plain for any of the rules: they are not asked."""
+        if _is_plain(name):
+            assert is_category(name) == is_category(name, shared=False) == name
+            assert not is_conflict_copy(f"{name}.md")
 
 
 class TestLinks:
@@ -421,3 +419,19 @@ def test_failures_of_the_disk_are_ours(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(os, "mkdir", refused)
     with pytest.raises(VaultError, match="no room"):
         opened(tmp_path / "vault")
+
+
+@settings(deadline=None)
+@given(
+    st.binary(max_size=60)
+    | st.text("0aZ-é", max_size=16).map(lambda text: f'{{"format": 1, "id": "{text}"}}\n'.encode())
+)
+def test_what_is_read_without_json_is_what_json_reads(data: bytes) -> None:
+    found = _as_written(data)
+    assert found is None or found == json.loads(data)
+
+
+def test_what_this_program_writes_is_read_without_json(tmp_path: Path) -> None:
+    vault = opened(tmp_path / "v")
+    data = (tmp_path / "v/vault.json").read_bytes()
+    assert _as_written(data) == json.loads(data) == {"format": FORMAT, "id": vault.id}

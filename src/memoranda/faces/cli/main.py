@@ -6,6 +6,7 @@ only for the modules of its own command.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -52,12 +53,30 @@ EXIT_INTERRUPTED = 130
 EXIT_PIPE = 141
 
 
+#: So many new objects are looked through for garbage at once: a short run never comes to it.
+_GARBAGE = 200_000
+
+
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code; never raises but for ``SystemExit`` by ``--help``."""
+    """Run one command and return its exit code; never raises but for ``SystemExit`` by ``--help``.
+
+    Without ``argv`` it is the process's own, which ends with the command.
+    """
+    if argv is not None or not hasattr(gc, "freeze"):
+        return _main(list(sys.argv[1:] if argv is None else argv))
+    gc.set_threshold(_GARBAGE)
+    try:
+        return _main(sys.argv[1:])
+    finally:
+        # What is left ends with the process: looking for garbage in it would take a tenth of a recall's time.
+        gc.freeze()
+
+
+def _main(argv: list[str]) -> int:
     out = Output.standard()
     try:
         try:
-            code = _run(list(sys.argv[1:] if argv is None else argv), out)
+            code = _run(argv, out)
         finally:
             out.flush()
     except BrokenPipeError:
@@ -145,13 +164,12 @@ def load(name: str) -> tuple[Command, Parser]:
     """
     if name not in COMMANDS:
         raise UsageError(f"no such command: {name!r}{_nearest(name)}; memoranda --help lists them")
-    from importlib import import_module
-
-    from memoranda.faces.cli.parsing import build
+    from memoranda.faces.cli.parsing import Parser
 
     module, _, summary = COMMANDS[name]
-    command: Command = import_module(f"memoranda.faces.cli.{module}").commands()[name]
-    return command, build(name, summary, command)
+    # As importlib.import_module does it, which would be a module more to load.
+    command: Command = __import__(f"memoranda.faces.cli.{module}", fromlist=["commands"]).commands()[name]
+    return command, Parser(name, summary, command)
 
 
 def _nearest(name: str) -> str:

@@ -1,34 +1,24 @@
-"""How a command describes its arguments, and the parser and help made from that."""
+"""How a command declares its arguments, and how they are read.
+
+Each argument is declared once, in the words of :mod:`argparse`. What most
+people write is read here, from the declarations alone; for help, for wrong use
+and for rarer ways of writing (``-k3``, options between the words)
+:mod:`.usage` makes argparse's own parser of them, which has the last word.
+Loading that would be a tenth of what a recall takes.
+"""
 
 from __future__ import annotations
 
-import argparse
-import os
-
-from memoranda.core.errors import UsageError
 from memoranda.core.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import NoReturn
+    from typing import Any
 
     from memoranda.faces.cli.session import Session
 
-__all__ = [
-    "Command",
-    "Parser",
-    "build",
-    "did_you_mean",
-    "fraction",
-    "json_option",
-    "option_names",
-    "positive",
-    "usage",
-    "wrapped",
-]
-
-_WIDEST_HELP = 100
+__all__ = ["Argument", "Arguments", "Command", "Parser", "did_you_mean", "fraction", "json_option", "positive"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,156 +34,158 @@ class Command:
     examples: tuple[tuple[str, str], ...] = ()
 
 
+class Arguments:
+    """What was read: an attribute for each argument."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self.__dict__.update(values)
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+class Argument:
+    """One declared argument: its names, and the options of :meth:`argparse.ArgumentParser.add_argument`."""
+
+    def __init__(self, names: tuple[str, ...], options: dict[str, Any]) -> None:
+        self.names = names
+        self.options = options
+        self.is_option = names[0].startswith("-")
+        self.action: str = options.get("action", "store")
+        #: Whether it is followed by a value.
+        self.is_valued = self.action in ("store", "append")
+        longest = next((name for name in names if name.startswith("--")), names[0])
+        self.dest: str = options.get("dest") or longest.lstrip("-").replace("-", "_")
+        self.nargs: str | None = options.get("nargs")
+
+    @property
+    def default(self) -> Any:
+        """Its value where it is not given."""
+        if "default" not in self.options and not self.is_valued:
+            return self.action == "store_false"
+        return self.options.get("default")
+
+    def converted(self, word: str) -> Any:
+        """The word as its value. Raises ValueError for one that it does not take."""
+        convert = self.options.get("type")
+        try:
+            value = word if convert is None else convert(word)
+        except Exception as error:  # whatever it is, argparse finds the words for it
+            raise ValueError(word) from error
+        choices = self.options.get("choices")
+        if choices is not None and value not in choices:
+            raise ValueError(word)
+        return value
+
+
+class Parser:
+    """The arguments of one command."""
+
+    def __init__(self, name: str, summary: str, command: Command) -> None:
+        self.name = name
+        self.summary = summary
+        self.command = command
+        self.arguments: list[Argument] = []
+        self.add_argument(
+            "-C", "--vault", metavar="DIR", help="the vault's folder (else MEMORANDA_VAULT, else ~/memoranda)"
+        )
+        command.arguments(self)
+
+    def add_argument(self, *names: str, **options: Any) -> None:
+        """Declare an argument; see :meth:`argparse.ArgumentParser.add_argument`."""
+        self.arguments.append(Argument(names, options))
+
+    def parse(self, words: list[str]) -> Arguments:
+        """Read the arguments; ``--help`` prints the help and leaves.
+
+        Raises:
+            UsageError: they are not what the command takes.
+        """
+        try:
+            return Arguments(self._read(words))
+        except ValueError:
+            from memoranda.faces.cli.usage import full_parser
+
+            return Arguments(vars(full_parser(self).parse(words)))
+
+    def format_help(self) -> str:
+        """What ``--help`` prints."""
+        from memoranda.faces.cli.usage import full_parser
+
+        return full_parser(self).format_help()
+
+    def _read(self, words: list[str]) -> dict[str, Any]:
+        """The values of arguments that are written plainly. Raises ValueError for any others."""
+        options = {name: argument for argument in self.arguments if argument.is_option for name in argument.names}
+        values: dict[str, Any] = {}
+        for argument in self.arguments:
+            values.setdefault(argument.dest, argument.default)
+        plain: list[str] = []
+        ended = 0
+        position = 0
+        while position < len(words):
+            word = words[position]
+            position += 1
+            if not word.startswith("-") or word == "-":
+                if plain and ended != position - 1:
+                    raise ValueError("options between the words")
+                plain.append(word)
+                ended = position
+                continue
+            if word == "--":
+                rest = words[position:]
+                if not rest or "--" in rest or (plain and ended != position - 1):
+                    raise ValueError(word)
+                plain += rest
+                break
+            name, equals, value = word.partition("=")
+            known = options.get(name)
+            if known is None or (equals and not (known.is_valued and name.startswith("--"))):
+                raise ValueError(word)
+            if known.is_valued and not equals:
+                if position == len(words) or (words[position].startswith("-") and words[position] != "-"):
+                    raise ValueError(word)
+                value = words[position]
+                position += 1
+            _take(values, known, value)
+        self._distribute(plain, values)
+        return values
+
+    def _distribute(self, words: list[str], values: dict[str, Any]) -> None:
+        """Give the words to the arguments without a name; only the last of these may take several or none."""
+        for argument in self.arguments:
+            if argument.is_option:
+                continue
+            if argument.nargs in ("*", "+"):
+                taken, words = words, []
+                values[argument.dest] = [argument.converted(word) for word in taken]
+                if not taken and argument.nargs == "+":
+                    raise ValueError(argument.dest)
+            elif words:
+                values[argument.dest] = argument.converted(words[0])
+                words = words[1:]
+            elif argument.nargs != "?":
+                raise ValueError(argument.dest)
+        if words:
+            raise ValueError(words[0])
+
+
+def _take(values: dict[str, Any], argument: Argument, word: str) -> None:
+    if argument.action == "append":
+        values[argument.dest] = [*(values[argument.dest] or ()), argument.converted(word)]
+    elif argument.is_valued:
+        values[argument.dest] = argument.converted(word)
+    else:
+        values[argument.dest] = argument.action == "store_true"
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`` (did you mean X?)``, or nothing when no known word is near."""
     from difflib import get_close_matches
 
     near = get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f" (did you mean {near[0]}?)" if near else ""
-
-
-def _help_width() -> int:
-    """Columns for help; asked here because argparse would import ``shutil`` for it."""
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns) > 0:
-        return min(int(columns), _WIDEST_HELP)
-    try:
-        return min(os.get_terminal_size(1).columns or 80, _WIDEST_HELP)
-    except (OSError, ValueError):
-        return 80
-
-
-class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """The same text from every version of Python."""
-
-    def __init__(self, prog: str, **options: object) -> None:
-        super().__init__(prog, max_help_position=26, width=max(_help_width() - 2, 38))
-
-    def _format_action_invocation(self, action: argparse.Action) -> str:
-        return option_names(action)
-
-
-def _metavar(action: argparse.Action) -> str:
-    if isinstance(action.metavar, str):
-        return action.metavar
-    if action.choices is not None:
-        return "|".join(str(choice) for choice in action.choices)
-    return action.dest.upper().replace("_", "-")
-
-
-def option_names(action: argparse.Action) -> str:
-    """An argument as help shows it: ``-k N, --limit N`` is shown as ``-k, --limit N``."""
-    if not action.option_strings:
-        return _metavar(action)
-    names = ", ".join(action.option_strings)
-    return names if action.nargs == 0 else f"{names} {_metavar(action)}"
-
-
-def usage(parser: argparse.ArgumentParser) -> str:
-    """The command with its arguments in one line, those common to all commands left out."""
-    parts = [parser.prog]
-    for action in parser._actions:
-        if action.dest in ("help", "vault"):
-            continue
-        shown = _metavar(action)
-        if not action.option_strings:
-            optional = action.nargs in ("?", "*")
-            more = "..." if action.nargs in ("+", "*") else ""
-            parts.append(f"[{shown}]" if optional else f"{shown}{more}")
-            continue
-        name = action.option_strings[0]
-        part = f"[{name}]" if action.nargs == 0 else f"[{name} {shown}]"
-        parts.append(part + ("..." if isinstance(action, argparse._AppendAction) else ""))
-    return " ".join(parts)
-
-
-class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are :class:`UsageError`, with the nearest option named."""
-
-    def parse(self, words: list[str]) -> argparse.Namespace:
-        """Read the arguments.
-
-        Raises:
-            UsageError: they are not what the command takes.
-        """
-        options = words[: words.index("--")] if "--" in words else words
-        known = [name for action in self._actions for name in action.option_strings]
-        for word in options:
-            # Looked for first: argparse would rather complain of what is missing.
-            if self._is_unknown_option(word, known):
-                hint = did_you_mean(word.partition("=")[0], known) if word.startswith("--") else ""
-                self.error(f"no such option: {word!r}{hint}; text that begins with - stands after --")
-        return self.parse_args(words)
-
-    @staticmethod
-    def _is_unknown_option(word: str, known: list[str]) -> bool:
-        if len(word) < 2 or word[0] != "-" or _is_number(word):
-            return False
-        if " " in word:
-            # A sentence such as "-C is a language" must not become the option -C.
-            return word[:2] in known
-        return word.partition("=")[0] not in known and (word.startswith("--") or word[:2] not in known)
-
-    def error(self, message: str) -> NoReturn:
-        """Raise instead of printing and leaving."""
-        more = message.removeprefix("unrecognized arguments: ")
-        if more != message:
-            message = f"more arguments than it takes: {more}"
-        raise UsageError(f"{message} ({self.prog} --help shows the use)")
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
-
-
-def build(name: str, summary: str, command: Command) -> Parser:
-    """The parser of one command."""
-    epilog = ""
-    if command.examples:
-        rows = [f"  {line}\n      {what}" for line, what in command.examples]
-        epilog = "examples:\n" + "\n".join(rows)
-    parser = Parser(
-        prog=f"memoranda {name}",
-        description=f"{summary[0].upper()}{summary[1:]}.\n\n{command.description}",
-        epilog=epilog,
-        formatter_class=_Formatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument(
-        "-C", "--vault", metavar="DIR", help="the vault's folder (else MEMORANDA_VAULT, else ~/memoranda)"
-    )
-    command.arguments(parser)
-    head = "usage: "
-    parser.usage = wrapped(usage(parser), _help_width() - len(head), " " * (len(head) + 4)).replace("%", "%%")
-    return parser
-
-
-def wrapped(line: str, width: int, indent: str) -> str:
-    """A usage line broken between arguments; lines after the first are indented."""
-    lines = [""]
-    for part in _parts(line):
-        if lines[-1] and len(lines[-1]) + 1 + len(part) > width:
-            lines.append(indent + part)
-        else:
-            lines[-1] = f"{lines[-1]} {part}" if lines[-1] else part
-    return "\n".join(lines)
-
-
-def _parts(line: str) -> list[str]:
-    """Split at spaces that stand outside of brackets."""
-    parts, depth, current = [], 0, ""
-    for char in line:
-        depth += (char == "[") - (char == "]")
-        if char == " " and depth == 0:
-            parts.append(current)
-            current = ""
-        else:
-            current += char
-    return [*parts, current]
 
 
 def json_option(parser: Parser, what: str = "print JSON instead of text for people") -> None:
@@ -208,7 +200,9 @@ def positive(text: str) -> int:
     except ValueError:
         number = 0
     if number < 1:
-        raise argparse.ArgumentTypeError(f"a whole number from 1 is wanted, not {text!r}")
+        from argparse import ArgumentTypeError  # wrong use alone pays for it
+
+        raise ArgumentTypeError(f"a whole number from 1 is wanted, not {text!r}")
     return number
 
 
@@ -219,5 +213,7 @@ def fraction(text: str) -> float:
     except ValueError:
         number = -1.0
     if not 0.0 <= number <= 1.0:
-        raise argparse.ArgumentTypeError(f"a number from 0 to 1 is wanted, not {text!r}")
+        from argparse import ArgumentTypeError  # wrong use alone pays for it
+
+        raise ArgumentTypeError(f"a number from 0 to 1 is wanted, not {text!r}")
     return number

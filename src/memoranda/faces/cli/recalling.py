@@ -101,7 +101,7 @@ def _retrieve(session: Session, *, explained: bool) -> int:
             as_of=arguments.as_of,
             explain=explained,
         )
-        said = found.no_match and not arguments.level and any(True for _ in vault.conversations())
+        said = found.no_match and not arguments.level and vault.has_turns()
     if arguments.json:
         out.json(found.as_dict())
     elif arguments.render:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from memoranda.faces.cli.main import COMMANDS, GROUPS, load
-from memoranda.faces.cli.parsing import option_names, usage, wrapped
+from memoranda.faces.cli.usage import full_parser, option_names, usage, wrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,11 +69,12 @@ def _row(action: argparse.Action) -> str:
 
 
 def _section(name: str, summary: str, command: Command, parser: Parser) -> str:
-    shown = wrapped(usage(parser), 100, "    ")
+    full = full_parser(parser)
+    shown = wrapped(usage(full), 100, "    ")
     text = [f"\n### {name}\n\n{summary[0].upper()}{summary[1:]}.\n\n```\n{shown}\n```\n"]
     if command.description:
         text.append(f"\n{_prose(command.description)}\n")
-    rows = [_row(action) for action in parser._actions if action.dest not in ("help", "vault")]
+    rows = [_row(action) for action in full._actions if action.dest not in ("help", "vault")]
     if rows:
         text.append("\n| argument | |\n| --- | --- |\n" + "".join(rows))
     if command.examples:

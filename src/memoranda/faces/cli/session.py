@@ -9,10 +9,9 @@ from memoranda.core.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from memoranda.bootstrap import Vault
     from memoranda.faces.cli.output import Output
+    from memoranda.faces.cli.parsing import Arguments
 
 __all__ = ["Session"]
 
@@ -21,7 +20,7 @@ __all__ = ["Session"]
 class Session:
     """What a command gets to do its work."""
 
-    arguments: Namespace
+    arguments: Arguments
     out: Output
 
     def folder(self) -> str:
