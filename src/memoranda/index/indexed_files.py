@@ -53,13 +53,11 @@ class Holdings:
         scope = name_key(str(found.address.scope))
         made = IndexedFile("item", scope, found.stamp, False, loaded.hash, {}, category=loaded.category)
         partition = self._corpus.partition("item", scope)
-        before, same = self._before(found.relative, known, partition), 0
-        if known is not None and known.category is not None and known.held is not None:
-            same = _alike(known.category.sections, loaded.category.sections)
+        before, start = self._begun(found.relative, loaded, known, partition)
         assert made.held is not None
         for number, section in enumerate(loaded.category.sections):
-            if number < same and section.key in before:
-                made.held[section.key] = before.pop(section.key)
+            if number < len(start):
+                made.held[section.key] = start[number]
                 continue
             mark = item_print(loaded.category, section)
             old = before.get(section.key) or before.get(f"={mark}")
@@ -115,6 +113,32 @@ class Holdings:
         for parent in known.parents:
             partition.forget_order(parent)
         known.held, known.category = {}, None
+
+    def _begun(
+        self, relative: str, loaded: LoadedCategory, known: IndexedFile | None, partition: Partition
+    ) -> tuple[dict[str, tuple[int, int, int]], list[tuple[int, int, int]]]:
+        """What the file held, and of that what its first sections are still, to the letter and line."""
+        if known is None:
+            return {}, []
+        sections, stored = loaded.category.sections, []
+        if known.held is None:
+            stored = partition.stored_in(relative)
+            earlier = loaded.before[1] if loaded.before is not None and loaded.before[0] == known.hash else None
+        else:
+            earlier = known.category
+        same = 0 if earlier is None else _alike(earlier.sections, sections)
+        if known.held is not None:
+            before = dict(known.held)
+            return before, [before.pop(section.key) for section in sections[:same]]
+        if not same or len(stored) != 1 or earlier is None or len(stored[0][1]) != len(earlier.sections):
+            return self._before(relative, known, partition), []
+        parent, docs, marks = stored[0]
+        known.parents = {parent}
+        start = [
+            (mark, doc, section.line) for mark, doc, section in zip(marks[:same], docs, sections[:same], strict=False)
+        ]
+        rest = zip(docs[same:], marks[same:], strict=True)
+        return {f"={mark}": (mark, doc, -1) for doc, mark in rest}, start
 
     def _before(
         self, relative: str, known: IndexedFile | None, partition: Partition

@@ -50,6 +50,7 @@ class Refresher:
         self._unaccounted: set[str] = set()
         self._faulty: dict[str, tuple[Stamp, Problem]] = {}
         self._crowded: dict[tuple[str, str, str], tuple[str, ...]] = {}
+        self._paths: set[str] = set()
         self._has_looked = False
         #: Faults met in the files at the last look.
         self.problems: list[Problem] = []
@@ -121,6 +122,8 @@ class Refresher:
         for level, path, stamp, settled, hash, scope in segment.contents["files"]:
             file = IndexedFile(level, scope, Stamp(*stamp), settled, hash)
             (self._items if level == "item" else self._turns)[path] = file
+        # What is in several files is not in a segment.
+        self._paths = set(self._items)
         if not self._keeper.is_accounted(segment):
             self._unaccounted.update(self._items)
 
@@ -180,13 +183,15 @@ class Refresher:
 
     def _settle_crowded(self, snapshot: Snapshot, changed: set[str]) -> None:
         """Where several files are one category, decide anew which of them has a name that stands in two."""
+        if self._paths == snapshot.files.keys() and not self._crowded:
+            return
         members = crowded(snapshot)
         now = {key: tuple(found.relative for found in files) for key, files in members.items()}
         for key in {**self._crowded, **now}:
             files = members.get(key) or [f for f in snapshot.files.values() if f.address.key == key]
             if self._crowded.get(key) != now.get(key) or any(found.relative in changed for found in files):
                 self._index_together(files)
-        self._crowded = now
+        self._crowded, self._paths = now, set(snapshot.files)
 
     def _index_together(self, files: list[FoundFile]) -> None:
         # As writers do it: the file of exactly that name comes first.

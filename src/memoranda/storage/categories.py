@@ -19,12 +19,17 @@ _REMEMBERED_BYTES = 64_000_000
 
 @dataclass(frozen=True, slots=True)
 class LoadedCategory:
-    """A file's bytes, their hash, and the category they hold."""
+    """A file's bytes, their hash, and the category they hold.
+
+    ``before`` are hash and category of what was read last: what did not change
+    since are the very same sections.
+    """
 
     path: str
     data: bytes
     hash: str
     category: Category
+    before: tuple[str, Category] | None = None
 
 
 def bytes_hash(data: bytes) -> str:
@@ -84,7 +89,8 @@ class CategoryReader:
         from memoranda.core.items import parse, reparse  # an answer from an unchanged vault parses nothing
 
         category = parse(text) if known is None else reparse(known.category, text)
-        loaded = LoadedCategory(path, data, bytes_hash(data), category)
+        before = None if known is None else (known.hash, known.category)
+        loaded = LoadedCategory(path, data, bytes_hash(data), category, before)
         if (old := self._known.pop(path, None)) is not None:
             self._bytes -= len(old.data)
         self._known[path] = loaded

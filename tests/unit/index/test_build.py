@@ -20,6 +20,7 @@ from memoranda.index import build, build_pool, build_tasks, rebuild
 from memoranda.index.build import Builder, Source
 from memoranda.index.build_pool import BuildPool, background_environment
 from memoranda.index.segment_format import SegmentDamaged
+from memoranda.index.segment_keeper import SegmentKeeper
 from memoranda.storage.resources import Resources
 from memoranda.storage.store import Storage
 from memoranda.storage.vault import VaultFolder
@@ -223,7 +224,8 @@ def test_a_cache_that_is_a_file_means_no_segment_but_an_answer(tmp_path: Path) -
     assert answers(Vault.open(tmp_path, clock=FakeClock()))[0]
 
 
-def test_killed_at_any_moment_the_next_build_stands(tmp_path: Path) -> None:
+def test_killed_at_any_moment_the_next_build_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SegmentKeeper, "_begin", lambda self, what: None)
     filled(tmp_path, files=20, items=60)
     storage, resources = storage_of(tmp_path)
     chance = random.Random(11)
