@@ -8,6 +8,7 @@ import queue
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 
 from memoranda.index.build_tasks import perform
 from memoranda.index.segment_format import SegmentDamaged
@@ -57,7 +58,8 @@ class BuildPool:
                 process.kill()
             for stream in (process.stdin, process.stdout):
                 if stream is not None:
-                    stream.close()
+                    with suppress(OSError):  # it may be dead
+                        stream.close()
         for process in self._processes:
             process.wait()
         self._processes.clear()

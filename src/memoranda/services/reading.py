@@ -144,6 +144,7 @@ class Reading:
         explain: bool = False,
         deadline: float | None = None,
         parameters: RetrievalParameters | None = None,
+        progress: Progress | None = None,
     ) -> Retrieval:
         """Find what is worth knowing for a question: at most ``k`` hits, best first, linked items after theirs.
 
@@ -152,7 +153,8 @@ class Reading:
         asked is named in ``Retrieval.unavailable``. ``deadline`` is in seconds;
         the default is the settings' (0.3), counted once the files have been read
         for the first time, while one given here holds for everything.
-        ``parameters`` replace the pipeline's own and what the settings say of it.
+        ``parameters`` replace the pipeline's own and what the settings say of it;
+        ``progress`` is told how far that first reading is.
 
         Raises:
             UsageError: an argument has no meaning.
@@ -172,6 +174,7 @@ class Reading:
             explain=explain,
             deadline=deadline,
             parameters=parameters,
+            progress=progress,
         )
 
     def warm(self, levels: Sequence[Level] = ("item", "resource"), progress: Progress | None = None) -> None:

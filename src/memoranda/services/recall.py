@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from memoranda.core.model import Level
     from memoranda.retrieval.result import Retrieval
-    from memoranda.services.contents import Contents
+    from memoranda.services.contents import Contents, Progress
     from memoranda.storage.store import Storage
 
 __all__ = ["recall"]
@@ -40,6 +40,7 @@ def recall(
     explain: bool,
     deadline: float | None,
     parameters: RetrievalParameters | None = None,
+    progress: Progress | None = None,
 ) -> Retrieval:
     """Retrieve; see :meth:`memoranda.Vault.retrieve`. Raises UsageError."""
     settings = storage.vault.settings
@@ -51,12 +52,16 @@ def recall(
         if moment is not None:
             retriever = _as_of(storage, contents, chosen, levels, moment, seconds)
         else:
+            missing: list[str] | None = None
             if deadline is None and not contents.has_read(levels):
                 # Whatever fails here the retriever meets again, and says what is missing.
                 with suppress(MemorandaError, OSError):
-                    contents.refresh(levels, None, patience=seconds, most_accounted=MOST_ACCOUNTED)
+                    missing = contents.refresh(levels, None, progress, seconds, MOST_ACCOUNTED)
 
             def refresh(left: float | None) -> list[str]:
+                # What was read for the first time has been looked at just now.
+                if missing is not None:
+                    return missing
                 return contents.refresh(levels, left, most_accounted=MOST_ACCOUNTED)
 
             retriever = Retriever(contents.corpus, chosen, storage.clock, refresh)

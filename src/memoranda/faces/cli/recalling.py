@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoranda.core.errors import NotFound, VaultError
+from memoranda.core.errors import NotFound
 from memoranda.faces.cli.parsing import Command, json_option, positive
 from memoranda.faces.cli.table import local_time
 
@@ -85,22 +85,19 @@ def _retrieve(session: Session, *, explained: bool) -> int:
     with session.open() as vault:
         progress = out.progress("read")
         try:
-            vault.warm(levels, progress)
-        except VaultError:
-            # Retrieval goes on with what it has, and names what is missing.
-            pass
+            found = vault.retrieve(
+                " ".join(arguments.query),
+                k=arguments.k,
+                budget=arguments.budget,
+                levels=levels,
+                scopes=arguments.scope,
+                mode=arguments.mode,
+                as_of=arguments.as_of,
+                explain=explained,
+                progress=progress,
+            )
         finally:
             progress.clear()
-        found = vault.retrieve(
-            " ".join(arguments.query),
-            k=arguments.k,
-            budget=arguments.budget,
-            levels=levels,
-            scopes=arguments.scope,
-            mode=arguments.mode,
-            as_of=arguments.as_of,
-            explain=explained,
-        )
         said = found.no_match and not arguments.level and vault.has_turns()
     if arguments.json:
         out.json(found.as_dict())
@@ -142,6 +139,8 @@ def _show_missing(out: Output, found: Retrieval) -> None:
         out.note(f"unavailable: {what}")
     if found.no_match:
         out.note("no match")
+        if found.nearest is not None:
+            out.note(found.nearest.describe())
     elif not found.hits and found.dropped:
         out.note("nothing fits the budget")
 
