@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import json.encoder
 from array import array
 from collections import Counter, defaultdict
 from zlib import crc32
@@ -28,7 +28,7 @@ NO_MOMENT = float("-inf")
 #: From here on a term may stand more often in a document than a code can say.
 _MANY_TERMS = 4000
 
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_quoted = json.encoder.encode_basestring
 
 
 class Draft:
@@ -71,8 +71,11 @@ class Draft:
         doc = len(self.rows)
         label = entry.address[self._label_at :]
         pairs = [word for pair in entry.metadata.pairs for word in pair]
-        row = [label, entry.text, entry.hash, entry.order, entry.ts, entry.speaker, pairs]
-        self.rows.append(seal(_encode(row).encode("utf-8", "surrogatepass")))
+        row = (
+            f"[{_quoted(label)},{_quoted(entry.text)},{_quoted(entry.hash)},{entry.order},"
+            f"{_quoted(entry.ts)},{_quoted(entry.speaker)},[{','.join(map(_quoted, pairs))}]]"
+        )
+        self.rows.append(seal(row.encode("utf-8", "surrogatepass")))
         name = name_key(label).removeprefix("^") if entry.level == "item" else label
         self.keys.append(encode_key((self._category_key, name)))
         self.marks.append(crc32(entry.address.encode("utf-8", "surrogatepass")))

@@ -90,7 +90,8 @@ def merge_table(parts: Sequence[Part], slot: Slot, shard: int) -> TableBytes:
 
 
 def _merge_terms(parts: Sequence[Part], slot: Slot, shard: int) -> TableBytes:
-    merged: dict[bytes, array[int]] = {}
+    # A term that stands once has its posting alone: most do.
+    merged: dict[bytes, array[int] | int] = {}
     for at, number, first in slot.sources:
         part = parts[at]
         names = part.section(number, f"terms{shard}")
@@ -105,7 +106,10 @@ def _merge_terms(parts: Sequence[Part], slot: Slot, shard: int) -> TableBytes:
             start, end = end, end + count
             known = merged.get(name)
             if known is None:
-                merged[name] = words[start:end]
+                merged[name] = words[start] if count == 1 else words[start:end]
+            elif isinstance(known, int):
+                merged[name] = joined = array("Q", [known])
+                joined.extend(words[start:end])
             else:
                 known.extend(words[start:end])
     postings: list[bytes] = []
@@ -113,15 +117,15 @@ def _merge_terms(parts: Sequence[Part], slot: Slot, shard: int) -> TableBytes:
     return TableBytes(buckets, places, len(merged), b"".join(postings))
 
 
-def _term_entries(merged: Mapping[bytes, array[int]], postings: list[bytes]) -> Iterator[tuple[int, bytes]]:
+def _term_entries(merged: Mapping[bytes, array[int] | int], postings: list[bytes]) -> Iterator[tuple[int, bytes]]:
     offset, pack = 0, ENTRY.pack
     for name, words in merged.items():
-        df = len(words)
-        if df == 1:
+        if isinstance(words, int):
             # The only posting stands in the place of its place.
-            code = words[0] & 0xFFFF_FFFF
-            yield crc32(name), pack(len(name), code >> 20, 1, code & _LENGTH_MASK, 0, words[0]) + name
+            code = words & 0xFFFF_FFFF
+            yield crc32(name), pack(len(name), code >> 20, 1, code & _LENGTH_MASK, 0, words) + name
             continue
+        df = len(words)
         data = words.tobytes()
         halves = array("I")
         halves.frombytes(data)
