@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
 __all__ = [
+    "LENGTH_BITS",
+    "LENGTH_MASK",
     "ONE_MORE",
     "Bm25Index",
     "Bm25Parameters",
@@ -36,11 +38,13 @@ __all__ = [
     "unpack",
 ]
 
-_LENGTH_BITS = 20
-_LONGEST = (1 << _LENGTH_BITS) - 1
+#: A code is how often, above, and how long, in so many bits below.
+LENGTH_BITS = 20
+#: What of a code is the length: the longest there is.
+LENGTH_MASK = (1 << LENGTH_BITS) - 1
 _MOST = (1 << 12) - 1
 #: What a code grows by when the term comes once more.
-ONE_MORE = 1 << _LENGTH_BITS
+ONE_MORE = 1 << LENGTH_BITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +57,12 @@ class Bm25Parameters:
 
 def pack(tf: int, length: int) -> int:
     """The code of a posting. Beyond 4,095 times and 1,048,575 terms more makes no difference."""
-    return (tf if tf < _MOST else _MOST) << _LENGTH_BITS | (length if length < _LONGEST else _LONGEST)
+    return (tf if tf < _MOST else _MOST) << LENGTH_BITS | (length if length < LENGTH_MASK else LENGTH_MASK)
 
 
 def unpack(code: int) -> tuple[int, int]:
     """``tf`` and length of a code."""
-    return code >> _LENGTH_BITS, code & _LONGEST
+    return code >> LENGTH_BITS, code & LENGTH_MASK
 
 
 def inverse_document_frequency(documents: int, frequency: int) -> float:
@@ -83,7 +87,7 @@ class Impacts(dict[int, float]):
         self._slope = slope
 
     def __missing__(self, code: int) -> float:
-        tf, length = code >> _LENGTH_BITS, code & _LONGEST
+        tf, length = code >> LENGTH_BITS, code & LENGTH_MASK
         impact = self[code] = tf / (tf + self._base + self._slope * length)
         return impact
 
@@ -99,8 +103,8 @@ class Ratios(dict[int, float]):
         self._slope = slope
 
     def __missing__(self, code: int) -> float:
-        norm = self._base + self._slope * (code & _LONGEST)
-        ratio = self[code] = (code >> _LENGTH_BITS) / norm if norm else 0.0
+        norm = self._base + self._slope * (code & LENGTH_MASK)
+        ratio = self[code] = (code >> LENGTH_BITS) / norm if norm else 0.0
         return ratio
 
 

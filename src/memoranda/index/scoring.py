@@ -22,6 +22,8 @@ __all__ = ["Scored", "Scoring", "TermScore"]
 
 #: So few postings are summed up in full sooner than it is found out which may be left out.
 _FEW_POSTINGS = 6000
+#: From so many postings on numpy is faster, where it is.
+_MANY_POSTINGS = 50_000
 #: Sums in another order differ in their last digits; what may be left out must not depend on them.
 _SLACK = 1.0 + 1e-9
 
@@ -76,7 +78,7 @@ class Scoring:
     a score does not depend on what the asker may not see, nor on how it is stored.
     """
 
-    __slots__ = ("_full", "_indexes", "_terms", "documents", "impacts", "ratios")
+    __slots__ = ("_full", "_indexes", "_norm", "_terms", "documents", "impacts", "ratios")
 
     def __init__(
         self, indexes: Sequence[KeywordIndex], weights: Mapping[str, float], parameters: Bm25Parameters
@@ -85,7 +87,8 @@ class Scoring:
         self.documents = sum(map(len, indexes))
         total = sum(index.total_length for index in indexes)
         #: By the code of a posting: what it is worth, and how often the term stands there for the length.
-        self.impacts, self.ratios = _tables_for(length_norm(self.documents, total, parameters))
+        self._norm = length_norm(self.documents, total, parameters)
+        self.impacts, self.ratios = _tables_for(self._norm)
         self._full: list[dict[int, float]] | None = None
         gain = parameters.k1 + 1.0
         terms = []
@@ -122,7 +125,13 @@ class Scoring:
             return []
         if keep is not None:
             return _kept(self._all(expired), size, tie, keep)
-        if self._full is None and sum(term.df for term in self._terms) > _FEW_POSTINGS and len(self._terms) > 1:
+        postings = sum(term.df for term in self._terms)
+        if self._full is None and postings > _MANY_POSTINGS and (expired is None or not expired()):
+            from memoranda.index.array_scoring import array_scores
+
+            if (scores := array_scores()) is not None:
+                return _best(scores(self._indexes, self.factors(), self._norm, size), size, tie)
+        if self._full is None and postings > _FEW_POSTINGS and len(self._terms) > 1:
             return _best(self._bounded(size, expired), size, tie)
         return _best(self._all(expired), size, tie)
 

@@ -29,7 +29,7 @@ __all__ = ["Column", "PostingTable", "SegmentFile", "Table"]
 
 _BLOCKS_HELD = 4096
 _TERMS_HELD = 65_536
-_POSTING_BYTES_HELD = 32_000_000
+_POSTING_BYTES_HELD = 96_000_000
 
 
 class SegmentFile:

@@ -9,6 +9,7 @@ from array import array
 from zlib import crc32
 
 from memoranda.core.records import dataclass
+from memoranda.index.bm25 import LENGTH_MASK
 from memoranda.index.draft import NO_MOMENT
 from memoranda.index.segment_format import (
     ENTRY,
@@ -34,7 +35,6 @@ __all__ = ["KEYS", "DuplicateKeys", "Slot", "TableBytes", "merge_table", "slots_
 
 #: The table that stands behind those of the terms.
 KEYS = SHARDS
-_LENGTH_MASK = (1 << 20) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def _term_entries(merged: Mapping[bytes, array[int] | int], postings: list[bytes
         if isinstance(words, int):
             # The only posting stands in the place of its place.
             code = words & 0xFFFF_FFFF
-            yield crc32(name), pack(len(name), code >> 20, 1, code & _LENGTH_MASK, 0, words) + name
+            yield crc32(name), pack(len(name), code >> 20, 1, code & LENGTH_MASK, 0, words) + name
             continue
         df = len(words)
         data = words.tobytes()
@@ -131,7 +131,7 @@ def _term_entries(merged: Mapping[bytes, array[int] | int], postings: list[bytes
         halves.frombytes(data)
         codes = halves[LOW_WORD::2]
         most = max(codes) >> 20
-        shortest = min(codes) & _LENGTH_MASK if most == 1 else min([code & _LENGTH_MASK for code in codes])
+        shortest = min(codes) & LENGTH_MASK if most == 1 else min([code & LENGTH_MASK for code in codes])
         yield crc32(name), pack(len(name), most, df, shortest, crc32(data), offset) + name
         postings.append(data)
         offset += len(data)

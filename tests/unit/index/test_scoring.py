@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fakes.keyword_index import NaiveKeywordIndex
 from memoranda.core.ports import KeywordIndex
-from memoranda.index import scoring
+from memoranda.index import array_scoring, scoring
 from memoranda.index.bm25 import Bm25Index, Bm25Parameters
 from memoranda.index.scoring import Scoring
 
@@ -191,3 +191,17 @@ def test_few_documents_are_looked_at_for_a_common_term_once_the_best_are_known(
     found = Scoring([index], {"common": 1.0, "rare": 1.0}, Bm25Parameters()).pool(5)
     assert {one.doc % 500 for one in found} == {0}
     assert index.whole == ["rare"]
+
+
+@given(texts=many, query=queries, p=parameters, size=st.integers(1, 12), cut=st.integers(0, 60))
+@settings(max_examples=200, deadline=None)
+def test_sums_by_arrays_are_the_plain_ones_to_the_last_digit(
+    texts: list[list[str]], query: dict[str, float], p: Bm25Parameters, size: int, cut: int
+) -> None:
+    pytest.importorskip("numpy", reason="sums by arrays need numpy")
+    indexes = [index_of(texts[:cut]), index_of(texts[cut:])]
+    plain = Scoring(indexes, query, p).pool(size)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(scoring, "_MANY_POSTINGS", -1)
+        patched.setattr(array_scoring, "_QUESTIONS_BEFORE", 0)
+        assert Scoring(indexes, query, p).pool(size) == plain
