@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
-from memoranda.core.markdown import line_at, scan
+from memoranda.core.lines import blank_lines, line_at
+from memoranda.core.markdown import scan
 from memoranda.core.metadata import EMPTY_METADATA, find_comment, parse_comment
 from memoranda.core.nesting import open_item, whole
-from memoranda.core.sections import Section, blank_lines, body_of
+from memoranda.core.sections import Section, body_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,10 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = ["BLOCK_ID", "comment_in", "parse_blocks", "read_metadata"]
 
-#: What may stand behind a ``^``: no brackets, for ``^[...]`` is a footnote.
-BLOCK_ID = re.compile(r"[^\s\[\]|#^\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
-_ID_TO_THE_END = re.compile(rf"\^({BLOCK_ID.pattern})[ \t]*\Z")
+#: A pattern of what may stand behind a ``^``: no brackets, for ``^[...]`` is a footnote.
+BLOCK_ID = r"[^\s\[\]|#^\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+"
 _LINE_END = "\r\n"
+
+
+@cache
+def _id_to_the_end() -> re.Pattern[str]:
+    return re.compile(rf"\^({BLOCK_ID})[ \t]*\Z")
 
 
 class _Found:
@@ -117,7 +123,7 @@ def _id_in(text: str, start: int, end: int) -> tuple[int, int] | None:
         end -= 1
     line = max(text.rfind("\n", start, end), text.rfind("\r", start, end), start - 1) + 1
     caret = text.rfind("^", line, end)
-    found = _ID_TO_THE_END.match(text, caret, end) if caret >= 0 else None
+    found = _id_to_the_end().match(text, caret, end) if caret >= 0 else None
     if found is None or (caret > line and text[caret - 1] not in " \t"):
         return None
     first = caret

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from memoranda.core.blocks import BLOCK_ID, comment_in
 from memoranda.core.errors import BadText
 from memoranda.core.items import merge_markers
@@ -82,7 +84,7 @@ def check_body(text: str, *, allow_empty: bool = False) -> Body:
 
 def can_be_block_id(name: str) -> bool:
     """Whether the name can be written as `` ^name``."""
-    return BLOCK_ID.fullmatch(name) is not None
+    return re.fullmatch(BLOCK_ID, name) is not None
 
 
 def with_block_id(body: Body, name: str) -> str | None:

@@ -7,40 +7,45 @@ does not understand it lets pass.
 from __future__ import annotations
 
 import re
+from functools import cache
 
-from memoranda.core.markdown import lines
+from memoranda.core.lines import lines
 
-__all__ = ["check_front_matter"]
+__all__ = ["check_front_matter", "front_matter_end"]
 
-_KEY = re.compile(
-    r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s\#"'\[\]{},&*!|>%@`?-](?:[^:\#]|:(?!\s|\Z)|(?<!\s)\#)*"""
-    r"""|[?-](?=\S)(?:[^:\#]|:(?!\s|\Z)|(?<!\s)\#)*)[ ]*:(?:[ \t]+|\Z)""",
-    re.VERBOSE,
+# Each is compiled when the first front matter comes that needs it.
+_compiled = cache(re.compile)
+_KEY = (
+    r"""(?x)(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s\#"'\[\]{},&*!|>%@`?-](?:[^:\#]|:(?!\s|\Z)|(?<!\s)\#)*"""
+    r"""|[?-](?=\S)(?:[^:\#]|:(?!\s|\Z)|(?<!\s)\#)*)[ ]*:(?:[ \t]+|\Z)"""
 )
-_ENTRY = re.compile(r"-(?:[ \t]+|\Z)")
-_BLOCK_SCALAR = re.compile(r"(?:[!&]\S+[ ]+)*[|>](?:[+-]?[1-9]?|[1-9][+-])[ \t]*(?:[ \t]#.*)?\Z")
-_COMMENT_BEHIND = re.compile(r"[ \t]+#")
-_QUOTE_ENDS = {
-    '"': re.compile(r'(?:[^"\\]|\\.)*"', re.DOTALL),
-    "'": re.compile(r"(?:[^']|'')*'(?!')", re.DOTALL),
-}
-_LATE_COLON = re.compile(r":(?=[ \t]|\Z)")
+_ENTRY = r"-(?:[ \t]+|\Z)"
+_BLOCK_SCALAR = r"(?:[!&]\S+[ ]+)*[|>](?:[+-]?[1-9]?|[1-9][+-])[ \t]*(?:[ \t]#.*)?\Z"
+_COMMENT_BEHIND = r"[ \t]+#"
+_QUOTE_ENDS = {'"': r'(?s)(?:[^"\\]|\\.)*"', "'": r"(?s)(?:[^']|'')*'(?!')"}
+_LATE_COLON = r":(?=[ \t]|\Z)"
+
+
+def front_matter_end(text: str, start: int) -> int:
+    """Where the front matter that begins at ``start`` ends, its closing line included; ``start`` if there is none."""
+    opened = False
+    for begin, stop, end in lines(text, start):
+        line = text[begin : min(stop, begin + 4)]
+        if not line.startswith(("---", "...")) or text[begin + 3 : stop].strip(" \t"):
+            if not opened:
+                return start
+        elif opened:
+            return end
+        opened = True
+    return start
 
 
 def check_front_matter(text: str) -> list[tuple[int, str]]:
     """Faults of the YAML front matter at a document's beginning, as (line counted from 1, message)."""
     start = 1 if text.startswith("\ufeff") else 0
-    if not text.startswith("---", start):
-        return []
-    rows: list[str] = []
-    for begin, stop, _ in lines(text, start):
-        row = text[begin:stop]
-        if rows and row.rstrip(" \t") in ("---", "..."):
-            return _Checker(rows).run()
-        rows.append(row)
-        if rows[0].rstrip(" \t") != "---":
-            break
-    return []
+    end = front_matter_end(text, start) if text.startswith("---", start) else start
+    rows = [text[begin:stop] for begin, stop, _ in lines(text, start, end)]
+    return _Checker(rows[:-1]).run() if rows else []
 
 
 def _indent(row: str) -> int:
@@ -75,11 +80,11 @@ class _Checker:
     def _row(self, row: str) -> None:
         column = parent = _indent(row)
         entry = False
-        while mark := _ENTRY.match(row, column):
+        while mark := _compiled(_ENTRY).match(row, column):
             parent, column, entry = column, mark.end(), True
         if row.startswith(("? ", ": "), column):
             parent, column, entry = column, column + 2, True
-        key = _KEY.match(row, column)
+        key = _compiled(_KEY).match(row, column)
         if key:
             self._value(row[key.end() :], column)
         elif entry or row.startswith(("%", "{", "["), column):
@@ -91,7 +96,7 @@ class _Checker:
 
     def _value(self, value: str, parent: int) -> None:
         """Check what stands behind a key or dash at column ``parent``, with the rows that belong to it."""
-        if _BLOCK_SCALAR.match(value):
+        if _compiled(_BLOCK_SCALAR).match(value):
             self.at += 1
             while self.at < len(self.rows):
                 row = self.rows[self.at]
@@ -108,7 +113,7 @@ class _Checker:
     def _quoted(self, value: str, parent: int) -> None:
         opened, quote, rest = self.at, value[0], value[1:]
         while True:
-            end = _QUOTE_ENDS[quote].match(rest)
+            end = _compiled(_QUOTE_ENDS[quote]).match(rest)
             self.at += 1
             if end:
                 behind = rest[end.end() :].rstrip(" \t")
@@ -151,15 +156,15 @@ class _Checker:
             value = self.rows[self.at]
 
     def _plain(self, value: str, parent: int) -> None:
-        comment = _COMMENT_BEHIND.search(" " + value)
+        comment = _compiled(_COMMENT_BEHIND).search(" " + value)
         plain = value[: max(comment.start() - 1, 0)] if comment else value
-        if plain and plain[0] not in "&*!?" and _LATE_COLON.search(plain):
+        if plain and plain[0] not in "&*!?" and _compiled(_LATE_COLON).search(plain):
             self._report(self.at, f"a value with ': ' in it needs quotes: {plain.strip()[:40]!r}")
         self.at += 1
         while plain.strip() and self.at < len(self.rows):
             row = self.rows[self.at]  # further rows of the same plain text
             body = row.lstrip(" \t")
-            if not body or _indent(row) <= parent or body.startswith("#") or _KEY.match(body):
+            if not body or _indent(row) <= parent or body.startswith("#") or _compiled(_KEY).match(body):
                 return
             if "\t" in row[: len(row) - len(body)] and not row.startswith(" "):
                 return

@@ -14,13 +14,18 @@ from bisect import bisect_right
 
 from memoranda.core.blocks import comment_in, parse_blocks, read_metadata
 from memoranda.core.edits import common_start
-from memoranda.core.markdown import lines, scan
+from memoranda.core.lines import lines
+from memoranda.core.markdown import scan, scan_from
 from memoranda.core.metadata import EMPTY_METADATA, parse_comment
+from memoranda.core.plain_sections import plain_section, read_plain_sections
 from memoranda.core.sections import Category, Naming, Section, body_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memoranda.core.markdown import Block
+
+    #: Line, kind and message.
+    Fault = tuple[int, str, str]
 
 __all__ = [
     "EMPTY_CATEGORY",
@@ -38,26 +43,61 @@ FORM_COMMENT = "<!-- memoranda: form=sections -->"
 
 EMPTY_CATEGORY = Category("")
 
-_MARKERS = (re.compile(r"<{7}(?: |\Z)"), re.compile(r"={7}\Z"), re.compile(r">{7}(?: |\Z)"))
+_MARKERS = (r"<{7}(?: |\Z)", r"={7}\Z", r">{7}(?: |\Z)")
 
 
 def parse(text: str) -> Category:
     """Take a category file apart. Never raises: what is wrong is in ``problems``."""
-    return _parse(text, {})
+    if "\r" in text or ("<<<<<<<" in text and ">>>>>>>" in text):
+        return _parse(text, scan(text))
+    blocks: list[Block] = []
+    start = 0
+    if not text.startswith("## "):
+        blocks, start = scan_from(text, 0, 1, plain_section().match)
+    if start == len(text):
+        return _parse(text, blocks)
+    return _parse_headed(text, start, text.count("\n", 0, start) + 1, blocks, [], {})
 
 
-def _parse(text: str, taken: dict[str, int]) -> Category:
-    """``taken`` are names that are not free any more, with their lines."""
-    blocks = scan(text)
-    problems: list[tuple[int, str, str]] = []
-    naming = Naming(problems, taken)
+def _parse(text: str, blocks: list[Block]) -> Category:
+    """The category whose top-level blocks are ``blocks``."""
+    problems: list[Fault] = []
+    naming = Naming(problems)
     headed = any(block.level == 2 for block in blocks)
     if headed:
-        sections = _parse_sections(text, blocks, naming, problems)
+        sections = _parse_sections(text, blocks, len(text), naming, problems)
     elif _waits_for_sections(text, blocks):
         headed, sections = True, []
     else:
         sections = parse_blocks(text, blocks, naming, problems)
+    return _category(text, sections, problems, headed, blocks)
+
+
+def _parse_headed(
+    text: str, start: int, line: int, blocks: list[Block], sections: list[Section], taken: dict[str, int]
+) -> Category:
+    """The rest of a category from a level-2 heading at ``start``, in line ``line``, on.
+
+    ``blocks`` are the blocks before, as far as they may have faults; ``sections``
+    are the items before, with their names ``taken``. Runs of plain sections are
+    read without the scanner, what lies between them with it.
+    """
+    problems: list[Fault] = []
+    naming = Naming(problems, taken)
+    if any(block.level == 2 for block in blocks):
+        sections = _parse_sections(text, blocks, start, naming, problems)
+    while True:
+        start, line = read_plain_sections(text, start, line, naming, sections)
+        if start == len(text):
+            return _category(text, sections, problems, True, blocks)
+        found, end = scan_from(text, start, line, plain_section().match)
+        sections += _parse_sections(text, found, end, naming, problems)
+        blocks += found
+        line += text.count("\n", start, end)
+        start = end
+
+
+def _category(text: str, sections: list[Section], problems: list[Fault], headed: bool, blocks: list[Block]) -> Category:
     if blocks and blocks[0].kind == "front-matter":
         from memoranda.core.frontmatter import check_front_matter
 
@@ -90,15 +130,14 @@ def reparse(known: Category, text: str) -> Category:
         kept -= 1
     if kept < 1:
         return parse(text)
-    start, lines_before = sections[kept].start, sections[kept].line - 1
-    taken = {section.key: section.line - lines_before for section in sections[:kept]}
-    rest = _parse(text[start:], taken)
-    moved = tuple(section.moved(start, lines_before) for section in rest.sections)
-    problems = tuple((line + lines_before, kind, message) for line, kind, message in rest.problems)
-    if any(kind == "duplicate-name" for _, kind, _ in problems):
-        return parse(text)
-    open_at = None if rest.open_at is None else rest.open_at + start
-    return Category(text, sections[:kept] + moved, problems, True, open_at)
+    start, line = sections[kept].start, sections[kept].line
+    taken = {section.key: section.line for section in sections[:kept]}
+    if "\r" not in text:
+        return _parse_headed(text, start, line, [], list(sections[:kept]), taken)
+    blocks, end = scan_from(text, start, line)
+    problems: list[Fault] = []
+    rest = _parse_sections(text, blocks, end, Naming(problems, taken), problems)
+    return _category(text, [*sections[:kept], *rest], problems, True, blocks)
 
 
 def serialize(category: Category) -> str:
@@ -117,9 +156,8 @@ def _waits_for_sections(text: str, blocks: list[Block]) -> bool:
     )
 
 
-def _parse_sections(
-    text: str, blocks: list[Block], naming: Naming, problems: list[tuple[int, str, str]]
-) -> list[Section]:
+def _parse_sections(text: str, blocks: list[Block], end: int, naming: Naming, problems: list[Fault]) -> list[Section]:
+    """The items of ``text`` up to ``end``, which has those blocks at its end."""
     sections: list[Section] = []
     heading: Block | None = None
     comments: list[tuple[int, int]] = []
@@ -132,7 +170,7 @@ def _parse_sections(
         elif block.kind == "html" and heading is not None and (comment := comment_in(text, block)):
             comments.append(comment)
     if heading is not None:
-        sections.append(_section(text, heading, len(text), comments, naming, problems))
+        sections.append(_section(text, heading, end, comments, naming, problems))
     return sections
 
 
@@ -142,7 +180,7 @@ def _section(
     end: int,
     comments: list[tuple[int, int]],
     naming: Naming,
-    problems: list[tuple[int, str, str]],
+    problems: list[Fault],
 ) -> Section:
     comment = comments[-1] if comments else None
     metadata = EMPTY_METADATA
@@ -179,6 +217,7 @@ def merge_markers(text: str, blocks: list[Block]) -> list[tuple[int, str]]:
         return []
     fences = [(block.start, block.end) for block in blocks if block.kind == "fence"]
     found: list[tuple[int, str]] = []
+    markers = [re.compile(marker) for marker in _MARKERS]
     state = opened = fence = 0
     for number, (start, stop, _) in enumerate(lines(text), 1):
         if text[start : start + 1] not in ("<", "=", ">"):
@@ -187,9 +226,9 @@ def merge_markers(text: str, blocks: list[Block]) -> list[tuple[int, str]]:
             fence += 1
         if fence < len(fences) and fences[fence][0] <= start:
             continue
-        if _MARKERS[0].match(text, start, stop):
+        if markers[0].match(text, start, stop):
             state, opened = 1, number
-        elif state and _MARKERS[state].match(text, start, stop):
+        elif state and markers[state].match(text, start, stop):
             state += 1
             if state == 3:
                 found.append((opened, f"merge markers from line {opened} to {number}: choose one side"))

@@ -9,13 +9,12 @@
 
 from __future__ import annotations
 
-import re
-
 from memoranda.core.names import name_key
 from memoranda.core.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterator, Mapping
     from typing import Literal
 
@@ -26,9 +25,9 @@ if TYPE_CHECKING:
 else:
     LinkStyle = str
 
-_LINK = re.compile(r"\[\[(?!\[)((?:[^\[\]\r\n]|\[(?!\[)|\](?!\]))+)\]\]")
-_SEPARATOR = re.compile("[:：#]")
-_SHOWN = re.compile(r"\\?\|")  # inside a table Obsidian writes \|
+_LINK = r"\[\[(?!\[)(?!\]\])([^\[\]\r\n]*(?:(?:\[(?!\[)|\](?!\]))[^\[\]\r\n]*)*)\]\]"
+
+_link_pattern: re.Pattern[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +103,13 @@ def _may_hold_code(text: str) -> bool:
 
 
 def _found_in(text: str, masked: str, outer: Callable[[int], int] | None) -> Iterator[tuple[Link, str]]:
+    global _link_pattern
+    if _link_pattern is None:
+        import re
+
+        _link_pattern = re.compile(_LINK)
     at = 0
-    while match := _LINK.search(masked, at):
+    while match := _link_pattern.search(masked, at):
         first, at = match.span()
         if _escaped(masked, first):
             at = first + 1
@@ -128,29 +132,41 @@ def _escaped(text: str, at: int) -> bool:
     return (at - before) % 2 == 1
 
 
+def _parted(inner: str) -> tuple[str, str]:
+    """Where a link points to, and the rest: the bar and what is shown. Inside a table Obsidian writes ``\\|``."""
+    bar = inner.find("|")
+    if bar > 0 and inner[bar - 1] == "\\":
+        bar -= 1
+    return (inner, "") if bar < 0 else (inner[:bar], inner[bar:])
+
+
+def _split(path: str) -> tuple[str, str, str]:
+    """Category, separator and item; the last two are empty for a whole category."""
+    at = min((at for at in map(path.find, ":：#") if at >= 0), default=-1)
+    return (path, "", "") if at < 0 else (path[:at], path[at], path[at + 1 :])
+
+
 def _link(inner: str, start: int, end: int) -> Link | None:
-    path, *shown = _SHOWN.split(inner, maxsplit=1)
-    category, *item = _SEPARATOR.split(path, maxsplit=1)
+    path, rest = _parted(inner)
+    category, separator, item = _split(path)
     category = category.strip()
-    name = item[0].strip() if item else None
+    name = item.strip() if separator else None
     if name == "" or not (category or name):
         return None
     target = category if name is None else f"{category}:{name}"
-    label = shown[0].strip().replace("\\|", "|") if shown else None
+    label = rest.lstrip("\\")[1:].strip().replace("\\|", "|") if rest else None
     return Link(target, category, name, label, start, end)
 
 
 def _retargeted(inner: str, new: str) -> str:
-    bar = _SHOWN.search(inner)
-    path, shown = (inner[: bar.start()], inner[bar.start() :]) if bar else (inner, "")
-    old = _SEPARATOR.search(path)
-    category, *item = _SEPARATOR.split(new, maxsplit=1)
-    if not item:
+    path, shown = _parted(inner)
+    head, separator, tail = _split(path)
+    category, wanted, item = _split(new)
+    if not wanted:
         return _exchanged(path, category) + shown
-    if old is None:
-        return f"{_exchanged(path, category)}:{item[0]}{shown}"
-    head, tail = path[: old.start()], path[old.end() :]
-    return _exchanged(head, category) + old.group() + _exchanged(tail, item[0]) + shown
+    if not separator:
+        return f"{_exchanged(path, category)}:{item}{shown}"
+    return _exchanged(head, category) + separator + _exchanged(tail, item) + shown
 
 
 def _exchanged(written: str, new: str) -> str:

@@ -10,7 +10,9 @@ blocks; YAML front matter is one. The time is linear in the text's length.
 from __future__ import annotations
 
 import re
+from functools import cache
 
+from memoranda.core.lines import line_at, line_pattern, lines
 from memoranda.core.markdown_leaves import (
     atx_heading,
     atx_text,
@@ -28,14 +30,17 @@ from memoranda.core.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
 
-__all__ = ["Block", "line_at", "lines", "scan"]
+__all__ = ["Block", "line_at", "lines", "scan", "scan_from"]
 
 _BOM = "\ufeff"
-_LINE = re.compile(r"([^\r\n]*)(?:\r\n?|\n|\Z)")
-_RULE_RUN = {mark: re.compile(rf"[{mark} \t]*") for mark in ("*", "_", r"-")}
 _MAY_BEGIN = frozenset("#`~*+_=<>-0123456789")
+
+
+@cache
+def _rule_run(mark: str) -> re.Pattern[str]:
+    return re.compile(rf"[{mark} \t]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,32 +67,27 @@ class Block:
     closed: bool = True
 
 
-def line_at(text: str, offset: int) -> int:
-    """The number, from 1, of the line in which a character stands."""
-    before = text[:offset]
-    ends = before.count("\n")
-    if "\r" in before:
-        ends += before.count("\r") - before.count("\r\n")
-    return ends + 1
-
-
-def lines(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int, int]]:
-    """The lines of ``text[start:end]`` as (start, end of content, end with the line ending)."""
-    stop = len(text) if end is None else min(end, len(text))
-    pos = max(start, 0)
-    while pos < stop:
-        found = _LINE.match(text, pos, stop)
-        assert found is not None  # the pattern matches at every offset
-        yield pos, found.end(1), found.end()
-        pos = found.end()
-
-
 def scan(text: str) -> list[Block]:
     """The top-level blocks of ``text`` in order. Never raises."""
-    scanner = _Scanner(text)
-    pos = scanner.front_matter()
-    simple, line, size = simple_block().match, _LINE.match, len(text)
+    return scan_from(text, 0, 1)[0]
+
+
+def scan_from(
+    text: str, start: int, line_number: int, until: Callable[[str, int], object] | None = None
+) -> tuple[list[Block], int]:
+    """The top-level blocks from a line on at which nothing is open, and where the scan ended.
+
+    With ``until``, which wants a text without ``\\r``, it ends before the next
+    heading behind ``start`` that is written ``## `` and for which ``until(text,
+    offset)`` is true. At column 0 only a fence or HTML block that is open, and
+    in no container, makes anything else than a heading of such a line.
+    """
+    scanner = _Scanner(text, start, line_number, lone=until is None and text.count("\r") != text.count("\r\n"))
+    pos = scanner.front_matter() if start == 0 else start
+    simple, line, size = simple_block().match, line_pattern().match, len(text)
     while pos < size:
+        if until and text.startswith("## ", pos) and pos > start and not scanner.hides_headings() and until(text, pos):
+            break
         found = None if scanner.stack or scanner.leaf else simple(text, pos)
         if found is None:
             found = line(text, pos)
@@ -105,7 +105,7 @@ def scan(text: str) -> list[Block]:
             scanner.add("item", pos, found.end(7), 0, "", found.end(6))
         pos = found.end()
     scanner.finish()
-    return scanner.blocks
+    return scanner.blocks, pos
 
 
 class _Scanner:
@@ -121,7 +121,7 @@ class _Scanner:
         "_paragraph", "_quotes", "_start", "blocks", "leaf", "stack", "text",
     )  # fmt: skip
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, start: int, line: int, lone: bool) -> None:
         self.text = text
         self.blocks: list[Block] = []
         self.stack: list[int] = []
@@ -132,25 +132,24 @@ class _Scanner:
         self._paragraph: list[tuple[int, int, int]] = []
         self._kind = ""
         self._start = self._content = self._last = 0
-        self._counted, self._line = 0, 1
-        self._lone = text.count("\r") != text.count("\r\n")
+        self._counted, self._line = start, line
+        self._lone = lone
 
     def front_matter(self) -> int:
         """Take a BOM and YAML front matter; where the rest begins."""
         start = 1 if self.text.startswith(_BOM) else 0
         if not self.text.startswith("---", start):
             return start
-        opened = False
-        for begin, stop, end in lines(self.text, start):
-            line = self.text[begin : min(stop, begin + 4)]
-            if not line.startswith(("---", "...")) or self.text[begin + 3 : stop].strip(" \t"):
-                if not opened:
-                    return start
-            elif opened:
-                self.add("front-matter", start, end, 0, "", start)
-                return end
-            opened = True
-        return start
+        from memoranda.core.frontmatter import front_matter_end
+
+        end = front_matter_end(self.text, start)
+        if end > start:
+            self.add("front-matter", start, end, 0, "", start)
+        return end
+
+    def hides_headings(self) -> bool:
+        """Whether a line at column 0 is text whatever it holds."""
+        return not self.stack and self.leaf in ("fence", "html")
 
     def add(self, kind: str, start: int, end: int, level: int, text: str, content: int, closed: bool = True) -> None:
         """Note a finished block."""
@@ -270,8 +269,8 @@ class _Scanner:
                 if self._underline(level, end):
                     return
                 inside = False
-            if mark in _RULE_RUN and first >= ruled_out:
-                ruled_out = _RULE_RUN[mark].match(text, first, stop).end()  # type: ignore[union-attr]
+            if mark in "*_-" and first >= ruled_out:
+                ruled_out = _rule_run(mark).match(text, first, stop).end()  # type: ignore[union-attr]
                 if ruled_out == stop and text.count(mark, first, stop) >= 3:
                     self._single("rule", depth, start, end, 0, "", start)
                     return

@@ -26,10 +26,6 @@ __all__ = [
 
 # Without possessive quantifiers, which early releases of 3.11 get wrong; so \r\n must not come apart on the way back.
 _EOL = r"(?:\r\n|\r(?!\n)|\n)"
-_ATX = re.compile(r"(#{1,6})(?:[ \t]+([^\r\n]*)|\Z)")
-_SETEXT = re.compile(r"(?:=+|-+)[ \t]*\Z")
-_MARKER = re.compile(r"(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t]|\Z)")
-_FENCE = re.compile(r"`{3,}(?=[^`]*\Z)|~{3,}")
 
 # Names whose tags begin an HTML block of kind 6.
 _BLOCK_NAMES = (
@@ -65,6 +61,15 @@ def simple_block() -> re.Pattern[str]:
     )
 
 
+# Each is compiled when the first line comes that needs it.
+_compiled = cache(re.compile)
+_ATX = r"(#{1,6})(?:[ \t]+([^\r\n]*)|\Z)"
+_SETEXT = r"(?:=+|-+)[ \t]*\Z"
+_MARKER = r"(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t]|\Z)"
+_FENCE = r"`{3,}(?=[^`]*\Z)|~{3,}"
+_END_OF_LINE = r"[ \t]*(?:\n|\Z)"
+
+
 def measure(text: str, pos: int, stop: int, column: int) -> tuple[int, int]:
     """The first character at or behind ``pos`` that is no space or tab, and the columns up to it.
 
@@ -95,7 +100,7 @@ def atx_text(raw: str) -> str:
 
 def atx_heading(text: str, first: int, stop: int) -> tuple[int, str, int] | None:
     """Level, text and the offset of the text of an ATX heading; ``None`` if the line is none."""
-    found = _ATX.match(text, first, stop)
+    found = _compiled(_ATX).match(text, first, stop)
     if found is None:
         return None
     if found[2] is None:
@@ -105,20 +110,20 @@ def atx_heading(text: str, first: int, stop: int) -> tuple[int, str, int] | None
 
 def setext_level(text: str, first: int, stop: int) -> int:
     """1 for a line of ``=``, 2 for a line of ``-``, 0 for any other."""
-    if _SETEXT.match(text, first, stop) is None:
+    if _compiled(_SETEXT).match(text, first, stop) is None:
         return 0
     return 1 if text[first] == "=" else 2
 
 
 def list_marker(text: str, first: int, stop: int) -> int:
     """Length of the list marker at ``first``; 0 if there is none."""
-    found = _MARKER.match(text, first, stop)
+    found = _compiled(_MARKER).match(text, first, stop)
     return found.end() - first if found else 0
 
 
 def fence_opens(text: str, first: int, stop: int) -> str:
     """The run of backticks or tildes that opens a fence; empty if the line opens none."""
-    found = _FENCE.match(text, first, stop)
+    found = _compiled(_FENCE).match(text, first, stop)
     return found[0] if found else ""
 
 
@@ -199,7 +204,7 @@ def definition_lines(paragraph: list[str]) -> int:
     """How many leading lines of a paragraph are link reference definitions (``[label]: /url "title"``)."""
     text = "\n".join(paragraph)
     head, title = _definition_parts()
-    end_of_line = re.compile(r"[ \t]*(?:\n|\Z)")
+    end_of_line = _compiled(_END_OF_LINE)
     pos = taken = 0
     while pos < len(text) and (found := head.match(text, pos)):
         if found[1] is not None and not _balanced(found[1]):

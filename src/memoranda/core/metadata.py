@@ -11,25 +11,24 @@ percent-encoded: ``|``, line ends, ``--``, white space at a value's ends, and a
 
 from __future__ import annotations
 
-import math
-import re
-
-from memoranda.core.errors import UsageError
+from memoranda.core.pairs import SPACE, encoded, fault_of, legal_key, number, read_pair, sound_pairs
 from memoranda.core.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import re
 
 __all__ = [
     "EMPTY_METADATA",
     "KNOWN_KEYS",
+    "SOUND_COMMENT",
     "Metadata",
     "find_comment",
     "format_comment",
     "is_comment",
     "parse_comment",
     "rewrite_comment",
+    "sound_metadata",
 ]
 
 #: The keys that have a meaning, in the order in which new ones are written.
@@ -50,16 +49,16 @@ KNOWN_KEYS = (
     "name",
 )
 
+#: A pattern of metadata comments as tools write them; the group is what :func:`sound_metadata` reads.
+SOUND_COMMENT = "<!-- (?:memoranda|wikimem):([^>]*)-->"
+
+_USUAL_OPENING = "<!-- memoranda:"
 _CLOSING = "-->"
-_SPACE = " \t\r\n"  # not str.strip()'s idea of space: U+2028 and the like belong to values
-_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
-_OPENING = re.compile(r"<!--[ \t\r\n]*(?:memoranda|wikimem)[ \t]*:", re.IGNORECASE)
-_ENCODED = re.compile(r"%(7C|0A|0D|25|2D)", re.IGNORECASE)
-_UNSAFE = re.compile(r"%(?=7C|0A|0D|25|2D)|--+|[|\n\r]", re.IGNORECASE)
-_LEADING = re.compile(r"(?:[ \t]|%20|%09)+")
-_TRAILING = re.compile(r"(?:[ \t]|%20|%09)+\Z")
-_EDGES = {"%": "%25", " ": "%20", "\t": "%09"}
 _TRUE = frozenset({"true", "yes", "1", "on"})
+
+# Compiled when the first comment comes that is written in another way.
+_OPENING = r"(?i)<!--[ \t\r\n]*(?:memoranda|wikimem)[ \t]*:"
+_opening: re.Pattern[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,7 @@ class Metadata:
         for key in [k for k in KNOWN_KEYS if k in new] + [k for k in new if k not in KNOWN_KEYS]:
             value_or_none = new[key]
             if value_or_none is not None:
-                pairs.append((_legal(key), value_or_none))
+                pairs.append((legal_key(key), value_or_none))
         return Metadata(tuple(pairs))
 
     @property
@@ -167,51 +166,10 @@ class Metadata:
     @property
     def confidence(self) -> float | None:
         """How sure the writer was; ``None`` when absent or no finite number."""
-        return _number(self.get("confidence") or "")
+        return number(self.get("confidence") or "")
 
 
 EMPTY_METADATA = Metadata()
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _legal(key: str) -> str:
-    if not _KEY.fullmatch(key):
-        raise UsageError(f"a metadata key is a word of letters, digits and _ . - (got {key!r})")
-    return key
-
-
-def _encode(value: str) -> str:
-    def edge(run: str) -> str:
-        return "".join(_EDGES.get(c, c) for c in run)
-
-    lead = tail = ""
-    if found := _LEADING.match(value):
-        lead, value = edge(found.group()), value[found.end() :]
-    if found := _TRAILING.search(value):
-        tail, value = edge(found.group()), value[: found.start()]
-    return lead + _UNSAFE.sub(lambda m: "".join(f"%{ord(c):02X}" for c in m.group()), value) + tail
-
-
-def _decode(raw: str) -> str:
-    if "%" not in raw:
-        return raw
-
-    def edge(run: str) -> str:
-        return run.replace("%20", " ").replace("%09", "\t")
-
-    lead = tail = ""
-    if found := _LEADING.match(raw):
-        lead, raw = edge(found.group()), raw[found.end() :]
-    if found := _TRAILING.search(raw):
-        tail, raw = edge(found.group()), raw[: found.start()]
-    return lead + _ENCODED.sub(lambda m: chr(int(m.group(1), 16)), raw) + tail
 
 
 def find_comment(text: str, start: int, end: int) -> tuple[int, int] | None:
@@ -238,33 +196,36 @@ def find_comment(text: str, start: int, end: int) -> tuple[int, int] | None:
 
 def is_comment(text: str) -> bool:
     """Whether the whole text, but for white space around it, is one metadata comment."""
-    stripped = text.strip(_SPACE)
+    stripped = text.strip(SPACE)
     body = _body(stripped, 0, len(stripped))
     return body is not None and body[0] == 0 and body[2] + len(_CLOSING) == len(stripped)
 
 
 def _body(text: str, start: int, end: int) -> tuple[int, int, int] | None:
     """Where the next metadata comment begins, its pairs begin, and its pairs end."""
-    opening = _OPENING.search(text, start, end)
-    if opening is None:
+    global _opening
+    if text.startswith(_USUAL_OPENING, start, end):
+        begins = start + len(_USUAL_OPENING)
+    else:
+        if _opening is None:
+            import re
+
+            _opening = re.compile(_OPENING)
+        opening = _opening.search(text, start, end)
+        if opening is None:
+            return None
+        start, begins = opening.span()
+    last = text.find(_CLOSING, begins, end)
+    return None if last < 0 else (start, begins, last)
+
+
+def sound_metadata(body: str) -> Metadata | None:
+    """What a comment says whose pairs are ``body``; ``None`` when anything in it is broken."""
+    try:
+        pairs = tuple(map(sound_pairs.__getitem__, body.split("|")))
+    except KeyError:
         return None
-    last = text.find(_CLOSING, opening.end(), end)
-    return None if last < 0 else (opening.start(), opening.end(), last)
-
-
-def _fragments(body: str) -> Iterator[tuple[str, str | None, str]]:
-    """Every ``key=value`` of a comment: its raw text, its key (``None``: broken), its value or fault."""
-    for raw in body.split("|"):
-        key, equals, value = raw.partition("=")
-        key, value = key.strip(_SPACE), value.strip(_SPACE)
-        if not key and not equals:
-            yield raw, None, ""
-        elif not _KEY.fullmatch(key):
-            yield raw, None, f"{key!r} cannot be a key"
-        elif not equals:
-            yield raw, None, f"{key} has no value"
-        else:
-            yield raw, key, _decode(value)
+    return Metadata(pairs) if len(dict(pairs)) == len(pairs) else None
 
 
 def parse_comment(comment: str) -> tuple[Metadata, list[str]]:
@@ -274,24 +235,24 @@ def parse_comment(comment: str) -> tuple[Metadata, list[str]]:
         The metadata, and what is broken, in words. Of a key that stands twice
         the first value counts.
     """
-    body = _body(comment, 0, len(comment))
-    if body is None:
+    place = _body(comment, 0, len(comment))
+    if place is None:
         return EMPTY_METADATA, ["this is no metadata comment"]
+    body = comment[place[1] : place[2]]
+    if sound := sound_metadata(body):
+        return sound, []
     pairs: dict[str, str] = {}
     broken: list[str] = []
-    for _, key, value in _fragments(comment[body[1] : body[2]]):
+    for key, value in map(read_pair, body.split("|")):
         if key is None:
             if value:
                 broken.append(value)
-            continue
-        if key in pairs:
+        elif key in pairs:
             broken.append(f"{key} stands twice; the first one counts")
-            continue
-        pairs[key] = value
-        if not value:
-            broken.append(f"{key} has no value")
-        elif key == "confidence" and _number(value) is None:
-            broken.append(f"confidence is not a number: {value!r}")
+        else:
+            pairs[key] = value
+            if fault := fault_of(key, value):
+                broken.append(fault)
     return Metadata(tuple(pairs.items())), broken
 
 
@@ -301,7 +262,7 @@ def format_comment(metadata: Metadata) -> str:
     Raises:
         UsageError: a key that cannot be written down.
     """
-    pairs = " | ".join(f"{_legal(key)}={_encode(value)}" for key, value in metadata.pairs)
+    pairs = " | ".join(f"{legal_key(key)}={encoded(value)}" for key, value in metadata.pairs)
     return f"<!-- memoranda: {pairs} -->" if pairs else "<!-- memoranda: -->"
 
 
@@ -319,33 +280,34 @@ def rewrite_comment(comment: str, metadata: Metadata) -> str:
     wanted = dict(metadata.pairs)
     kept: list[str] = []
     seen: set[str] = set()
-    for raw, key, value in _fragments(comment[body[1] : body[2]]):
+    for raw in comment[body[1] : body[2]].split("|"):
+        key, value = read_pair(raw)
         if key is None or key in seen:
             kept.append(raw)
         elif key in wanted:
             kept.append(raw if wanted[key] == value else _with_value(raw, wanted[key]))
             seen.add(key)
-    new = [f"{_legal(key)}={_encode(value)}" for key, value in metadata.pairs if key not in seen]
+    new = [f"{legal_key(key)}={encoded(value)}" for key, value in metadata.pairs if key not in seen]
     if new:
         kept = _appended(kept, new)
     written = "|".join(kept) or " "
-    if written[0] not in _SPACE and comment[body[1]] in _SPACE:
+    if written[0] not in SPACE and comment[body[1]] in SPACE:
         written = " " + written  # the pair that began with the space is gone
     return comment[: body[1]] + written + comment[body[2] :]
 
 
 def _with_value(raw: str, value: str) -> str:
     head, _, old = raw.partition("=")
-    lead = old[: len(old) - len(old.lstrip(_SPACE))]
-    tail = old[len(old.rstrip(_SPACE)) :] if old.strip(_SPACE) else ""
-    return f"{head}={lead}{_encode(value)}{tail}"
+    lead = old[: len(old) - len(old.lstrip(SPACE))]
+    tail = old[len(old.rstrip(SPACE)) :] if old.strip(SPACE) else ""
+    return f"{head}={lead}{encoded(value)}{tail}"
 
 
 def _appended(kept: list[str], new: list[str]) -> list[str]:
-    while kept and not kept[-1].strip(_SPACE):
+    while kept and not kept[-1].strip(SPACE):
         kept.pop()
     if not kept:
         return [" " + " | ".join(new) + " "]
-    core = kept[-1].rstrip(_SPACE)
+    core = kept[-1].rstrip(SPACE)
     tail = kept[-1][len(core) :] or " "
     return [*kept[:-1], core + " ", " " + " | ".join(new) + tail]

@@ -7,13 +7,15 @@ also be legal on Linux, macOS and Windows.
 
 from __future__ import annotations
 
-import hashlib
-import re
-import unicodedata
-
 from memoranda.core.errors import BadName
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Literal
+
 __all__ = [
+    "PLAIN_NAME",
     "RESERVED_FOLDERS",
     "check_category",
     "check_identifier",
@@ -27,6 +29,7 @@ __all__ = [
     "made_name",
     "name_key",
     "normalize_newlines",
+    "stored_key",
 ]
 
 #: First folders that a shared category may not have: they begin other addresses.
@@ -35,31 +38,47 @@ RESERVED_FOLDERS = frozenset({"user", "agent", "project", "shared", "turn", "kb"
 #: A file name may have 255 bytes on common file systems; ``.md`` and a temporary prefix must fit too.
 MAX_SEGMENT_BYTES = 200
 
+#: A pattern of ASCII names of items that are stored as written and whose key is their lower case.
+PLAIN_NAME = r"[!\"$-Z\\_-{}]+(?: [!\"$-Z\\_-{}]+)*"
+
 # Dropbox, Syncthing, Nextcloud, OneDrive and our own set-aside copies.
 _CONFLICT_COPY = r"(?i)\.sync-conflict-|\(.*(?:conflicted copy|冲突的?副本).*\)|_conflict-\d|\.conflict-[0-9a-f]{8}"
 
-_WINDOWS_DEVICES = frozenset(["con", "prn", "aux", "nul"] + [f"{d}{n}" for d in ("com", "lpt") for n in "123456789"])
-_SPACE = re.compile(r"\s+")
-_FORBIDDEN_IN_NAME = re.compile(r"\[\[|\]\]|[|#\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_FORBIDDEN_IN_SEGMENT = re.compile(r'[\\/:：*?"<>|#^\[\]\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]')
+_NOT_IN_SEGMENT = '\\/:：*?"<>|#^[]'
+
+_normalize: Callable[[Literal["NFC"], str], str] | None = None
+
+
+def _nfc(text: str) -> str:
+    global _normalize
+    if text.isascii():
+        return text
+    if _normalize is None:
+        import unicodedata
+
+        _normalize = unicodedata.normalize
+    return _normalize("NFC", text)
 
 
 def clean_name(name: str) -> str:
     """The name as it is stored: NFC, no space around it, single spaces inside."""
-    return _SPACE.sub(" ", unicodedata.normalize("NFC", name)).strip()
+    return " ".join(_nfc(name).split())
 
 
 def name_key(name: str) -> str:
     """The form under which names are compared."""
-    if name.isascii():
-        return _SPACE.sub(" ", name).strip().casefold()
-    return unicodedata.normalize("NFC", clean_name(name).casefold())
+    return stored_key(clean_name(name))
+
+
+def stored_key(name: str) -> str:
+    """:func:`name_key` of a name as :func:`clean_name` gave it."""
+    return _nfc(name.casefold())
 
 
 def is_item_name(name: str) -> bool:
     """Whether ``name`` can be written down and linked to as an item's name."""
     cleaned = name.strip()
-    return bool(cleaned) and not cleaned.startswith(("~", "^")) and not _FORBIDDEN_IN_NAME.search(cleaned)
+    return bool(cleaned) and not cleaned.startswith(("~", "^")) and not _forbidden_in_name(cleaned)
 
 
 def check_item_name(name: str) -> str:
@@ -71,29 +90,59 @@ def check_item_name(name: str) -> str:
     """
     if not name.strip():
         raise BadName("an item's name may not be empty")
-    if found := _FORBIDDEN_IN_NAME.search(name.strip()):
-        raise BadName(f"an item's name may not hold {found.group()!r}: {name!r}")
+    if found := _forbidden_in_name(name.strip()):
+        raise BadName(f"an item's name may not hold {found!r}: {name!r}")
     cleaned = clean_name(name)
     if cleaned.startswith(("~", "^")):
         raise BadName(f"an item's name may not begin with {cleaned[0]!r}: {name!r}")
     return cleaned
 
 
+def _forbidden_in_name(name: str) -> str:
+    """The first thing in it that no item's name may hold; empty if there is none."""
+    if name.isprintable() and not ("|" in name or "#" in name or "[[" in name or "]]" in name):
+        return ""
+    for at, character in enumerate(name):
+        if character in "|#" or _is_control(character):
+            return character
+        if character in "[]" and name.startswith(character, at + 1):
+            return character * 2
+    return ""
+
+
+def _is_control(character: str) -> bool:
+    """Whether it is a control character, a line or paragraph separator or half a surrogate pair."""
+    return (
+        character < " "
+        or "\x7f" <= character <= "\x9f"
+        or character in "\u2028\u2029"
+        or "\ud800" <= character <= "\udfff"
+    )
+
+
 def _check_segment(segment: str, what: str, whole: str) -> str:
     cleaned = clean_name(segment)
     if not cleaned:
         raise BadName(f"{what} has an empty part: {whole!r}")
-    if found := _FORBIDDEN_IN_SEGMENT.search(segment):
-        raise BadName(f"{what} may not hold {found.group()!r}: {whole!r}")
-    if cleaned.startswith("."):
-        raise BadName(f"{what} may not have a part that begins with a dot: {whole!r}")
-    if cleaned.endswith("."):
-        raise BadName(f"{what} may not have a part that ends with a dot: {whole!r}")
-    if cleaned.split(".")[0].casefold() in _WINDOWS_DEVICES:
+    if not segment.isalnum():
+        for character in segment:
+            if character in _NOT_IN_SEGMENT or _is_control(character):
+                raise BadName(f"{what} may not hold {character!r}: {whole!r}")
+        if cleaned.startswith("."):
+            raise BadName(f"{what} may not have a part that begins with a dot: {whole!r}")
+        if cleaned.endswith("."):
+            raise BadName(f"{what} may not have a part that ends with a dot: {whole!r}")
+    if _is_device(cleaned.partition(".")[0].casefold()):
         raise BadName(f"{what} may not be the name of a Windows device: {whole!r}")
-    if len(cleaned.encode("utf-8")) > MAX_SEGMENT_BYTES:
+    if len(cleaned) > MAX_SEGMENT_BYTES // 4 and len(cleaned.encode("utf-8")) > MAX_SEGMENT_BYTES:
         raise BadName(f"{what} is too long for a file name (over {MAX_SEGMENT_BYTES} bytes)")
     return cleaned
+
+
+def _is_device(name: str) -> bool:
+    if len(name) == 4:
+        return name.startswith(("com", "lpt")) and name[3] in "123456789"
+    return name in ("con", "prn", "aux", "nul")
 
 
 def check_category(category: str, *, shared: bool = True) -> str:
@@ -114,7 +163,11 @@ def check_category(category: str, *, shared: bool = True) -> str:
 
 def is_conflict_copy(name: str) -> bool:
     """Whether a file's name says that it is a sync program's, or an interrupted save's, second copy."""
-    return ("onflict" in name or "冲突" in name or "ONFLICT" in name) and re.search(_CONFLICT_COPY, name) is not None
+    if not ("onflict" in name or "冲突" in name or "ONFLICT" in name):
+        return False
+    import re
+
+    return re.search(_CONFLICT_COPY, name) is not None
 
 
 def is_category(category: str, *, shared: bool = True) -> str | None:
@@ -141,17 +194,19 @@ def normalize_newlines(text: str) -> str:
 
 def content_hash(text: str) -> str:
     """Sixteen hexadecimal digits of SHA-256 over the text with ``\\n`` line endings."""
-    return hashlib.sha256(normalize_newlines(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    from hashlib import sha256  # OpenSSL: milliseconds that most readers do not need
+
+    return sha256(normalize_newlines(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def hash_name(text: str) -> str:
     """The name of an item that has none of its own: ``~`` and ten digits of its text's hash."""
-    return "~" + content_hash(unicodedata.normalize("NFC", text).strip())[:10]
+    return "~" + content_hash(_nfc(text).strip())[:10]
 
 
-_CLAUSE = re.compile(r"[.!?;。！？；\n]")
-_NAME_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
-_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_CLAUSE = r"[.!?;。！？；\n]"
+_NAME_WORD = r"[^\W_]+(?:['’.-][^\W_]+)*"
+_WIDE = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 
 
 def made_name(text: str) -> str:
@@ -160,15 +215,17 @@ def made_name(text: str) -> str:
     The first clause's first six words joined by ``-`` (Latin and the like), or
     its first sixteen characters (Chinese, Japanese, Korean).
     """
-    plain = re.sub(r"\[\[[^\]]*\]\]", " ", unicodedata.normalize("NFC", text))
-    clauses = [c for c in _CLAUSE.split(plain) if _NAME_WORD.search(c)]
-    words = _NAME_WORD.findall(clauses[0]) if clauses else []
+    import re
+
+    plain = re.sub(r"\[\[[^\]]*\]\]", " ", _nfc(text))
+    words: list[str] = next(filter(None, (re.findall(_NAME_WORD, c) for c in re.split(_CLAUSE, plain))), [])
     if not words:
         return "item-" + content_hash(text)[:8]
-    if _WIDE.search("".join(words)):
+    wide = re.compile(_WIDE)
+    if wide.search("".join(words)):
         name = ""
         for word in words:
-            joint = "-" if name and not (_WIDE.match(word) or _WIDE.match(name[-1])) else ""
+            joint = "-" if name and not (wide.match(word) or wide.match(name[-1])) else ""
             if len(name) + len(joint) + len(word) > 16 and name:
                 break
             name += joint + word[:16]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from memoranda.core.markdown import lines
+from memoranda.core.lines import lines
 from memoranda.core.markdown_leaves import measure
 
 TYPE_CHECKING = False

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["Prose", "prose"]
 
 _DEEPEST = 32  # containers in containers beyond this are read as plain paragraphs
-_INLINE = re.compile(r"\\[\\`<]|`+|<!--")
-_TICKS = re.compile("`+")
-_VERBATIM_HTML = re.compile(r"[ \t]*<(?:(?:script|pre|style|textarea)\b|\?|!(?!--))", re.IGNORECASE)
+_INLINE = r"\\[\\`<]|`+|<!--"
+_VERBATIM_HTML = r"(?i)[ \t]*<(?:(?:script|pre|style|textarea)\b|\?|!(?!--))"
 
 
 class Prose:
@@ -66,15 +65,16 @@ def _masked(piece: str, block: Block) -> str:
     if block.kind == "front-matter":
         return piece
     if block.kind == "html":
-        return "\n" * len(piece) if _VERBATIM_HTML.match(piece) else _without_comments(piece)
+        return "\n" * len(piece) if re.match(_VERBATIM_HTML, piece) else _without_comments(piece)
     if "`" not in piece and "<!--" not in piece:
         return piece
     ticks: dict[int, list[int]] = {}
-    for run in _TICKS.finditer(piece):
+    for run in re.finditer("`+", piece):
         ticks.setdefault(len(run.group()), []).append(run.start())
+    inline = re.compile(_INLINE)
     out: list[str] = []
     done = at = 0
-    while found := _INLINE.search(piece, at):
+    while found := inline.search(piece, at):
         at = found.end()
         mark = found.group()
         if mark[0] == "`":

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from memoranda.core.lines import blank_lines
 from memoranda.core.names import (
     clean_name,
     content_hash,
@@ -11,8 +10,9 @@ from memoranda.core.names import (
     is_item_name,
     name_key,
     normalize_newlines,
+    stored_key,
 )
-from memoranda.core.records import dataclass, replace
+from memoranda.core.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Category", "Naming", "Section", "blank_lines", "body_of", "dominant_newline", "trimmed"]
 
-_BLANK_LINES = re.compile(r"(?:[ \t]*(?:\r\n?|\n))*")
 _WHITE = " \t\r\n"
 
 
@@ -69,25 +68,6 @@ class Section:
     def hash(self) -> str:
         """The content hash of the text."""
         return content_hash(self.text)
-
-    def moved(self, by: int, lines: int) -> Section:
-        """The same section ``by`` characters and ``lines`` lines further down."""
-
-        def span(found: tuple[int, int] | None) -> tuple[int, int] | None:
-            return None if found is None else (found[0] + by, found[1] + by)
-
-        return replace(
-            self,
-            start=self.start + by,
-            end=self.end + by,
-            body_start=self.body_start + by,
-            body_end=self.body_end + by,
-            comment=span(self.comment),
-            line=self.line + lines,
-            content=self.content + by,
-            head_end=self.head_end + by,
-            block_id=span(self.block_id),
-        )
 
     @property
     def is_whole(self) -> bool:
@@ -149,11 +129,15 @@ class Category:
 
 
 class Naming:
-    """Hands out the addresses of one file's items, and notes what is wrong with their names."""
+    """Hands out the addresses of one file's items, and notes what is wrong with their names.
+
+    ``taken`` holds the keys and hash addresses that are not free any more, with their lines.
+    """
 
     def __init__(self, problems: list[tuple[int, str, str]], taken: dict[str, int] | None = None) -> None:
-        self._taken: dict[str, int] = {} if taken is None else taken
+        self.taken: dict[str, int] = {} if taken is None else taken
         self._problems = problems
+        self._counts: dict[str, int] = {}
 
     def named(self, name: str, text: str, line: int, hashed: str, mark: str = "") -> tuple[str, str]:
         """Address and key of an item with a name of its own; ``mark`` is ``^`` for a block id.
@@ -165,24 +149,26 @@ class Naming:
             shown = f"{name!r} cannot be a name" if name.strip() else "a heading without a name"
             self._problems.append((line, "bad-name", f"{shown}; the item is addressed as {address[0]}"))
             return address
-        key = name_key(name)
-        first = self._taken.get(key)
+        stored = clean_name(name)
+        key = stored_key(stored)
+        first = self.taken.get(key)
         if first is not None:
             address = self.unnamed(hashed, line)
             message = f"{name!r} already stands in line {first}; this one is addressed as {address[0]}"
             self._problems.append((line, "duplicate-name", message))
             return address
-        self._taken[key] = line
-        return mark + clean_name(name), key
+        self.taken[key] = line
+        return mark + stored, key
 
     def unnamed(self, hashed: str, line: int) -> tuple[str, str]:
         """Address and key of an item that is known by the hash of ``hashed``."""
         base = address = hash_name(hashed)
-        count = 1
-        while address in self._taken:
+        count = self._counts.get(base, 1)
+        while address in self.taken:
             count += 1
             address = f"{base}-{count}"
-        self._taken[address] = line
+        self._counts[base] = count
+        self.taken[address] = line
         return address, address
 
 
@@ -193,12 +179,6 @@ def dominant_newline(text: str) -> str:
     both = text.count("\r\n")
     counts = {"\n": text.count("\n") - both, "\r\n": both, "\r": text.count("\r") - both}
     return max(counts, key=lambda newline: counts[newline])
-
-
-def blank_lines(text: str, start: int, end: int | None = None) -> int:
-    """Where the blank lines that begin at ``start`` end."""
-    found = _BLANK_LINES.match(text, start, len(text) if end is None else end)
-    return found.end() if found else start
 
 
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:

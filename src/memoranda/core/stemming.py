@@ -8,15 +8,16 @@ next such place inside ``R1``; most endings may only be cut inside one of them.
 
 from __future__ import annotations
 
-import re
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    #: Endings with what takes their place, longest first.
+    Endings = list[tuple[str, str]]
+
 __all__ = ["stem"]
 
-_CACHE_LIMIT = 50_000
+_CACHE_LIMIT = 20_000
 _cache: dict[str, str] = {}
 
 _VOWELS = frozenset("aeiouy")
@@ -82,37 +83,69 @@ _STEP_3 = {
 _STEP_4 = dict.fromkeys(["al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent"], "")
 _STEP_4.update(dict.fromkeys(["ism", "ate", "iti", "ous", "ive", "ize", "ion"], ""))
 
-# In the marked word a "y" that is a consonant is written "Y".
-_REGION = re.compile("[^aeiouy]*[aeiouy]+[^aeiouy]")
-_VOWEL = re.compile("[aeiouy]")
+# A word with another last letter has no ending that is cut.
+_LAST_LETTERS = frozenset("'cdegilmnrsty")
+
+# By their last two letters; made for the first word.
+_step_2: dict[str, Endings] = {}
+_step_3: dict[str, Endings] = {}
+_step_4: dict[str, Endings] = {}
 
 
 def stem(word: str) -> str:
     """The Porter2 stem of a lower-case English word; words of one or two letters are their own."""
     known = _cache.get(word)
     if known is None:
-        known = _stem(word)
+        known = _stem_of(word)
         if len(_cache) >= _CACHE_LIMIT:
             _cache.clear()
         _cache[word] = known
     return known
 
 
-def _stem(word: str) -> str:
+def _stem_of(word: str) -> str:
     if len(word) < 3:
         return word
     if word in _WHOLE_WORDS:
         return _WHOLE_WORDS[word]
-    word = _mark_consonants(word.removeprefix("'"))
+    word = word.removeprefix("'")
+    if word[-1:] not in _LAST_LETTERS:
+        return word
+    if "y" in word:
+        # In the marked word a "y" that is a consonant is written "Y".
+        return _stem(_mark_consonants(word)).replace("Y", "y")
+    return _stem(word)
+
+
+def _stem(word: str) -> str:
+    global _step_2, _step_3, _step_4
+    if not _step_2:
+        _step_3, _step_4 = _by_last_letters(_STEP_3), _by_last_letters(_STEP_4)
+        _step_2 = _by_last_letters(_STEP_2)
     r1, r2 = _regions(word)
-    word = _plural(word)
-    word = _past_and_present(word, r1)
+    if word[-1:] in ("s", "'", "d"):
+        word = _plural(word)
+    if word.endswith(("ed", "ing", "ly")):
+        word = _past_and_present(word, r1)
     if word[-1:] in ("y", "Y") and len(word) > 2 and word[-2] not in _VOWELS:
         word = word[:-1] + "i"
-    word = _derivations(word, r1)
-    word = _adjectives(word, r1, r2)
-    word = _residues(word, r2)
-    return _last_letter(word, r1, r2).replace("Y", "y")
+    if len(word) > r1:
+        if endings := _step_2.get(word[-2:]):
+            word = _derivations(word, r1, endings)
+        if endings := _step_3.get(word[-2:]):
+            word = _adjectives(word, r1, r2, endings)
+        if endings := _step_4.get(word[-2:]):
+            word = _residues(word, r2, endings)
+        if word[-1:] in ("e", "l"):
+            return _last_letter(word, r1, r2)
+    return word
+
+
+def _by_last_letters(table: Mapping[str, str]) -> dict[str, Endings]:
+    found: dict[str, Endings] = {}
+    for ending in sorted(table, key=len, reverse=True):
+        found.setdefault(ending[-2:], []).append((ending, table[ending]))
+    return found
 
 
 def _mark_consonants(word: str) -> str:
@@ -127,23 +160,30 @@ def _mark_consonants(word: str) -> str:
 
 
 def _regions(word: str) -> tuple[int, int]:
-    r1 = r2 = len(word)
-    beginning = next((b for b in _R1_BEGINNINGS if word.startswith(b)), None)
-    if beginning is not None:
-        r1 = len(beginning)
-    elif found := _REGION.match(word):
-        r1 = found.end()
-    if found := _REGION.match(word, r1):
-        r2 = found.end()
-    return r1, r2
+    """Where R1 and R2 begin."""
+    if word.startswith(_R1_BEGINNINGS):
+        r1 = next(len(beginning) for beginning in _R1_BEGINNINGS if word.startswith(beginning))
+    else:
+        r1 = _behind_consonant(word, 0)
+    return r1, _behind_consonant(word, r1)
 
 
-def _longest(word: str, endings: Mapping[str, str], most: int) -> str | None:
-    for length in range(min(most, len(word)), 1, -1):
-        ending = word[-length:]
-        if ending in endings:
-            return ending
-    return None
+def _behind_consonant(word: str, at: int) -> int:
+    """The place behind the first consonant that follows a vowel, from ``at`` on; the word's end if there is none."""
+    size = len(word)
+    while at < size and word[at] not in _VOWELS:
+        at += 1
+    while at < size and word[at] in _VOWELS:
+        at += 1
+    return at + 1 if at < size else size
+
+
+def _parted(word: str, endings: Endings) -> tuple[str, str, str]:
+    """The word without the longest ending that is listed, that ending, and what takes its place."""
+    for ending, instead in endings:
+        if word.endswith(ending):
+            return word[: -len(ending)], ending, instead
+    return word, "", ""
 
 
 def _ends_short(word: str) -> bool:
@@ -167,7 +207,7 @@ def _plural(word: str) -> str:
         return word[:-2]
     if word.endswith(("ied", "ies")):
         return word[:-2] if len(word) > 4 else word[:-1]
-    if word.endswith("s") and not word.endswith(("us", "ss")) and _VOWEL.search(word, 0, len(word) - 2):
+    if word.endswith("s") and not word.endswith(("us", "ss")) and not _VOWELS.isdisjoint(word[:-2]):
         return word[:-1]
     return word
 
@@ -188,7 +228,7 @@ def _past_and_present(word: str, r1: int) -> str:
             return word
         if len(base) == 2 and base[1] == "y" and base[0] not in _VOWELS:
             return base[0] + "ie"
-    if not _VOWEL.search(base):
+    if _VOWELS.isdisjoint(base):
         return word
     if base.endswith(("at", "bl", "iz")):
         return base + "e"
@@ -197,35 +237,26 @@ def _past_and_present(word: str, r1: int) -> str:
     return base + "e" if len(base) == r1 and _ends_short(base) else base
 
 
-def _derivations(word: str, r1: int) -> str:
-    ending = _longest(word, _STEP_2, 7)
-    if ending is None:
-        return word
-    base = word[: -len(ending)]
+def _derivations(word: str, r1: int, endings: Endings) -> str:
+    base, ending, instead = _parted(word, endings)
     if len(base) < r1:
         return word
     if ending == "ogi" and not base.endswith("l"):
         return word
     if ending == "li" and base[-1:] not in _LI_FOLLOWS:
         return word
-    return base + _STEP_2[ending]
+    return base + instead
 
 
-def _adjectives(word: str, r1: int, r2: int) -> str:
-    ending = _longest(word, _STEP_3, 7)
-    if ending is None:
-        return word
-    base = word[: -len(ending)]
+def _adjectives(word: str, r1: int, r2: int, endings: Endings) -> str:
+    base, ending, instead = _parted(word, endings)
     if len(base) < r1 or (ending == "ative" and len(base) < r2):
         return word
-    return base + _STEP_3[ending]
+    return base + instead
 
 
-def _residues(word: str, r2: int) -> str:
-    ending = _longest(word, _STEP_4, 5)
-    if ending is None:
-        return word
-    base = word[: -len(ending)]
+def _residues(word: str, r2: int, endings: Endings) -> str:
+    base, ending, _ = _parted(word, endings)
     if len(base) < r2 or (ending == "ion" and base[-1:] not in ("s", "t")):
         return word
     return base

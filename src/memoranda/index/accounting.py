@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["Accounting"]
 
 _PATIENCE = 0.05
-#: Bytes of files that are taken in by one change.
+#: Bytes of files, and files, that are taken in by one change.
 _FOUND_AT_ONCE = 8_000_000
+_FILES_AT_ONCE = 2000
 
 
 class Accounting:
@@ -86,7 +87,8 @@ class Accounting:
                     account_for(storage, found.address, found.relative, loaded, baseline)
                 elif not is_being_written(found.path):
                     new.append((found.address, found.relative, loaded))
-                    if (size := size + found.stamp.size) > _FOUND_AT_ONCE:
+                    size += found.stamp.size
+                    if size > _FOUND_AT_ONCE or len(new) == _FILES_AT_ONCE:
                         account_for_found(storage, new)
                         new, size = [], 0
         if new:

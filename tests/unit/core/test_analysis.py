@@ -2,20 +2,46 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memoranda.core import analysis
+from memoranda.core import analysis, scripts, words
 from memoranda.core.analysis import analyze, analyze_query
 from memoranda.core.stopwords import is_stop_character, is_stop_word
 
-any_text = st.text(
-    st.characters() | st.sampled_from("aZ09.-_@'’&:,+# \n海边のแก่👍\u200d🏽\u0301\ud800"), max_size=60
-)
+any_text = st.text(st.characters() | st.sampled_from("aZ09.-_@'’&:,+# \n海边のแก่👍\u200d🏽\u0301\ud800"), max_size=60)
+made_text = st.lists(
+    st.sampled_from([
+        *"azZ019 .-_@'&:,+#!?()\n\t\"/", *"海边的の가ก、。，：？“”…·～—’‘éßİё０Ａ．＋ﬁ⺀々㍿٣½カ👍🏽",
+        "\u2010", "\u00ad", "\u0301", "\u3099", "\u200d", "❤\ufe0f", "🇵🇹", "\ud800", "\x00", "\xa0", "\u3000",
+        "LLMs", "C++", "C#", ".NET", "v1.2", "U.S.", "GPT-4o", "covid19", "fooBar", "e-mails", "don't", "Caroline's",
+        "running", "The", "ONE-two-22-2", "x" * 70, "12ab", "tiếng", "喜欢海边", "데이터",
+    ]),
+    max_size=12,
+).map("".join)  # fmt: skip
+
+
+def slowly(text: str) -> list[str]:
+    """The terms without any short cut: the whole text in NFKC, token by token, nothing remembered."""
+    terms: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(words, "_plain_term", lambda token: "")
+        normal = unicodedata.normalize("NFKC", text).replace("’", "'").replace("\u2010", "-")
+        for script, piece in (found for token in scripts.tokens(normal) for found in scripts.pieces(token)):
+            if script == "word":
+                terms += words.word_terms(piece)
+            elif script == "emoji":
+                terms += [term for term, _, _ in scripts.emoji_terms(piece)]
+            else:
+                run = list(piece) if script == "dense" else scripts.clusters(piece)
+                terms += run + [first + second for first, second in pairwise(run)]
+    return terms
 
 
 @pytest.mark.parametrize(
@@ -152,8 +178,61 @@ def test_a_long_token_gives_a_bounded_term() -> None:
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(analysis, "_CACHE_LIMIT", 10)
-    analyze(" ".join(f"word{chr(97 + n % 26)}{n}" for n in range(100)))
-    assert len(analysis._cache) <= 10
+    remembered = analysis._Terms()
+    monkeypatch.setattr(analysis, "_terms", remembered)
+    for number in range(100):
+        analyze(f"word{chr(97 + number % 26)}{number} it's{number} 海边{number} 用GPT-{number}写 {'long' * 20}{number}")
+        assert max(len(remembered), len(remembered.before), len(remembered.words)) <= 10
+        assert not any(len(chunk) > 64 for chunk in (*remembered, *remembered.words))
+
+
+def test_what_was_asked_for_lately_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(analysis, "_CACHE_LIMIT", 10)
+    remembered = analysis._Terms()
+    for number in range(100):
+        kept = remembered["sea,"]
+        assert remembered[f"{number}"] == (f"{number}",)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(analysis, "word_terms", lambda word: pytest.fail(f"{word} was forgotten"))
+        assert remembered["sea,"] is kept
+
+
+@given(text=made_text | any_text)
+@example("的++12ab").via("two pluses take digits along")
+@example("_.NET (.NET 海.NET 海.5 ….NET")
+@example("1，000 １，０００ 海,5 5：6 3.5小时")
+@example("a-b-a ONE-One-one LLMs-x C-3PO x--y -z")
+@settings(max_examples=400, deadline=None)
+def test_the_short_cuts_change_nothing(text: str) -> None:
+    assert analyze(text) == slowly(text)
+    assert analyze(text) == slowly(text), "the second time, from what is remembered"
+    assert Counter(term.term for term in analyze_query(text)) == Counter(slowly(text))
+
+
+def test_dense_characters_are_letters_that_no_normal_form_changes() -> None:
+    dense = [chr(point) for point in range(0x3000, 0xD800) if analysis._is_dense(chr(point))]
+    assert "".join(re.findall(f"[{analysis._DENSE}]", "".join(map(chr, range(0xD800))))) == "".join(dense)
+    assert all(re.fullmatch(f"[{scripts._DENSE}]", character) for character in dense)
+    known = [character for character in dense if unicodedata.category(character) != "Cn"]
+    assert len(known) > 38_000
+    assert all(character.isalnum() and not character.isdigit() for character in known)
+    assert all(unicodedata.normalize("NFKC", character) == character for character in known)
+    # Nothing composes with what stands before it.
+    seconds = {parts[-1] for parts in map(decomposed, map(chr, range(0x110000))) if len(parts) == 2}
+    assert seconds.isdisjoint(dense)
+
+
+def decomposed(character: str) -> list[str]:
+    parts = unicodedata.decomposition(character).split()
+    return [] if parts[:1] and parts[0].startswith("<") else [chr(int(part, 16)) for part in parts]
+
+
+def test_wide_marks_separate_like_a_space() -> None:
+    combining = [chr(point) for point in range(0x20000) if unicodedata.combining(chr(point))]
+    for mark in analysis._WIDE_MARKS:
+        assert slowly(f"a1{mark}b2{mark}海{mark}.net") == slowly("a1 b2 海 .net")
+        plain = unicodedata.normalize("NFKC", mark)
+        assert all(unicodedata.normalize("NFKC", mark + sign)[: len(plain)] == plain for sign in combining)
 
 
 @given(text=any_text)
