@@ -55,6 +55,23 @@ class Vault(Reading):
         super().__init__(Storage.at(folder, clock, actor), Resources(folder))
         self._mutex = self._contents.mutex
         self._made_writer: Writer | None = None
+        if self.settings.segmenter:
+            self._choose_segmenter(self.settings.segmenter)
+
+    def _choose_segmenter(self, name: str) -> None:
+        """Have Chinese cut into words by a segmenter; where it is not installed that is a fault of the settings."""
+        from functools import partial
+
+        from memoranda.adapters.registry import SEGMENTER_LOADER, load_segmenter
+        from memoranda.core.errors import MissingExtra
+        from memoranda.index.segmenting import load_segmentation
+
+        try:
+            load_segmenter(name)
+        except MissingExtra as error:
+            self.settings_faults.append(f"{error}; until then Chinese is found by characters and pairs of them")
+        else:
+            self._contents.segmenting = partial(load_segmentation, SEGMENTER_LOADER, name)
 
     @property
     def _writer(self) -> Writer:
@@ -114,7 +131,9 @@ class Vault(Reading):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        # Who interrupts does not want to wait; the overview is brought up to date at the next opportunity.
+        if kind is None or issubclass(kind, Exception):
+            self.close()
 
     def remember(
         self,

@@ -11,7 +11,18 @@ if TYPE_CHECKING:
     from datetime import tzinfo
     from typing import Any
 
-__all__ = ["IMPORT_FORMATS", "ImportFormat", "import_format", "read_foreign"]
+    from memoranda.core.ports import Segmenter
+
+__all__ = [
+    "IMPORT_FORMATS",
+    "SEGMENTERS",
+    "SEGMENTER_LOADER",
+    "ImportFormat",
+    "SegmenterPackage",
+    "import_format",
+    "load_segmenter",
+    "read_foreign",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +91,45 @@ def read_foreign(name: str, path: str, zone: tzinfo) -> tuple[str, Iterator[Any]
     """
     found = import_format(name)
     return found.yields, found.load()(path, zone)
+
+
+@dataclass(frozen=True, slots=True)
+class SegmenterPackage:
+    """One segmenter of Chinese; ``extra`` is what of memoranda to install for it."""
+
+    name: str
+    module: str
+    function: str
+    extra: str
+
+    def load(self) -> Segmenter:
+        """The segmenter. Raises MissingExtra: its package is not installed."""
+        from importlib import import_module
+
+        found: Segmenter = getattr(import_module(self.module), self.function)(self.extra)
+        return found
+
+
+#: Segmenters by name: the values of the setting ``segmenter``.
+SEGMENTERS = {
+    entry.name: entry
+    for entry in (
+        SegmenterPackage("rjieba", "memoranda.adapters.segmenters", "rjieba", "zh"),
+        SegmenterPackage("jieba", "memoranda.adapters.segmenters", "jieba", "zh"),
+    )
+}
+
+#: Where other processes find :func:`load_segmenter`.
+SEGMENTER_LOADER = "memoranda.adapters.registry:load_segmenter"
+
+
+def load_segmenter(name: str) -> Segmenter:
+    """The segmenter of that name.
+
+    Raises:
+        UsageError: there is none.
+        MissingExtra: its package is not installed.
+    """
+    if found := SEGMENTERS.get(name):
+        return found.load()
+    raise UsageError(f"there is no segmenter {name!r}; there are: {', '.join(SEGMENTERS)}")

@@ -32,6 +32,7 @@ ANALYSIS_VERSION = 1
 
 _CACHE_LIMIT = 50_000
 _LONGEST_WIDE = 8
+_FIRST_WIDE = "\u0e01"
 # Chinese, Japanese and Korean characters that stand alone and that NFKC leaves as they are, beside each other too.
 _DENSE = "\u3005\u3007\u3041-\u3096\u30a1-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
 
@@ -107,11 +108,14 @@ class _Terms(dict[str, "Sequence[str]"]):
         self.words: dict[str, Sequence[str]] = {}
 
     def __missing__(self, chunk: str) -> Sequence[str]:
+        if chunk.isascii():
+            longest = LONGEST_TERM
+        else:  # sentences without spaces hardly come again
+            longest = _LONGEST_WIDE if chunk >= _FIRST_WIDE or _is_wide(chunk) else LONGEST_TERM
         terms = self.before.get(chunk)
         if terms is None:
             terms = self._of_ascii(chunk) if chunk.isascii() else self._of_any(chunk)
-        # Sentences without spaces hardly come again.
-        if len(chunk) <= _LONGEST_WIDE or (len(chunk) <= LONGEST_TERM and not _is_wide(chunk)):
+        if len(chunk) <= longest:
             if len(self) >= _CACHE_LIMIT:
                 self.before = dict(self)
                 self.clear()
@@ -119,11 +123,11 @@ class _Terms(dict[str, "Sequence[str]"]):
         return terms
 
     def _of_ascii(self, chunk: str) -> Sequence[str]:
+        if chunk.isalnum():
+            return word_terms(chunk)
         core = chunk.rstrip(_CLOSING).lstrip(_OPENING)
         if core != chunk:
             return self[core] if core else ()
-        if chunk.isalnum():
-            return word_terms(chunk)
         if "-" in chunk and (terms := self._of_hyphened(chunk)):
             return terms
         return tuple(chain.from_iterable(map(self._of_word, _tokens(chunk))))
@@ -272,7 +276,7 @@ def _is_dense(character: str) -> bool:
 
 def _is_wide(token: str) -> bool:
     """Whether it may hold a script without spaces, or emoji."""
-    return not token.isascii() and max(token) >= "\u0e01"
+    return not token.isascii() and max(token) >= _FIRST_WIDE
 
 
 def _described(token: str) -> Iterator[tuple[str, str, TermKind, bool, bool]]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from datetime import datetime, tzinfo
 
-__all__ = ["Clock", "KeywordIndex"]
+__all__ = ["Clock", "KeywordIndex", "Segmenter"]
 
 
 class Clock(Protocol):
@@ -72,4 +72,17 @@ class KeywordIndex(Protocol):
 
     def terms(self) -> Iterator[str]:
         """Every term that stands in some document."""
+        ...
+
+
+class Segmenter(Protocol):
+    """Cuts Chinese into words. The same text is cut alike as long as the name is the same."""
+
+    @property
+    def name(self) -> str:
+        """What cuts, with its version: ``"rjieba 0.2.2"``."""
+        ...
+
+    def cut(self, text: str) -> Iterable[str]:
+        """The words of a text, in order, single characters too; together they are the text."""
         ...

@@ -28,12 +28,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memoranda.index.build_tasks import TablePlace
+    from memoranda.index.segmenting import Segmentation
 
 __all__ = ["Builder", "Source"]
 
 #: From so many bytes of files on, other processes are worth their start.
 _SHARED_WORK = 1_500_000
-_SMALLEST_PART, _LARGEST_PART = 1_000_000, 8_000_000
+_SMALLEST_PART, _LARGEST_PART = 500_000, 8_000_000
 #: Of so many documents a partition's tables are worth handing out.
 _SHARED_TABLES = 5_000
 _BATCHES = 4
@@ -59,10 +60,18 @@ class Builder:
     where somebody else was at work in it.
     """
 
-    def __init__(self, cache: str, progress: Callable[[int, int | None], None] | None = None) -> None:
+    def __init__(
+        self,
+        cache: str,
+        progress: Callable[[int, int | None], None] | None = None,
+        segmentation: Segmentation | None = None,
+    ) -> None:
         self._folder = os.path.join(cache, "build")
         self._target = os.path.join(cache, "keywords.segment")
         self._progress = progress
+        self._made_with = made_with(segmentation)
+        #: What a task has beside its files and where to: by what its texts are cut.
+        self._cut_by = {} if segmentation is None else {"segmentation": list(segmentation.origin)}
         self._pool = BuildPool(0)
         self._parts: list[FilePart] = []
         self._paths: list[str] = []
@@ -78,8 +87,8 @@ class Builder:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._pool.__exit__(kind, error, trace)
-        if isinstance(error, SegmentDamaged):
-            # What was gathered is not to be trusted: the next build begins anew.
+        if isinstance(error, (SegmentDamaged, OSError)):
+            # What was gathered is not to be trusted, or there is no room for it: the next build begins anew.
             self._remove_parts()
 
     def gather(self, sources: Sequence[Source]) -> None:
@@ -90,14 +99,18 @@ class Builder:
         if total >= _SHARED_WORK and not self._pool.workers:
             self._pool = BuildPool(usable_cores())
         chunks = list(_chunks(sources, total))
-        self._paths = [os.path.join(self._folder, f"{_name_of(chunk)}.part") for chunk in chunks]
+        self._paths = [os.path.join(self._folder, f"{_name_of(chunk, self._made_with)}.part") for chunk in chunks]
         missing = [at for at, path in enumerate(self._paths) if not _is_part(path)]
         done = total - sum(source.stamp[1] for at in missing for source in chunks[at])
-        tasks = [{"sources": [_row(source) for source in chunks[at]], "out": self._paths[at]} for at in missing]
+        tasks: list[dict[str, Any]] = [
+            {"sources": [_row(source) for source in chunks[at]], "out": self._paths[at], **self._cut_by}
+            for at in missing
+        ]
         for number, _ in self._pool.run(tasks):
             done += sum(source.stamp[1] for source in chunks[missing[number]])
             if self._progress is not None:
-                self._progress(done, total)
+                # In hundredths: the last tenth is putting it together.
+                self._progress(done * 90 // max(total, 1), 100)
         self._parts = [FilePart(path) for path in self._paths]
         self.files = {file["path"]: file for part in self._parts for file in part.files}
 
@@ -179,7 +192,7 @@ class _Refused(Exception):
 
 def _chunks(sources: Sequence[Source], total: int) -> Iterator[list[Source]]:
     """The sources in stretches of about the same size."""
-    limit = max(_SMALLEST_PART, min(_LARGEST_PART, total // 4 + 1))
+    limit = max(_SMALLEST_PART, min(_LARGEST_PART, total // 8 + 1))
     chunk: list[Source] = []
     size = 0
     for source in sources:
@@ -202,9 +215,9 @@ def _row(source: Source) -> dict[str, Any]:
     }
 
 
-def _name_of(chunk: Sequence[Source]) -> str:
-    """Of the same files as they are now the same name."""
-    text = json.dumps([made_with(), [_row(source) for source in chunk]])
+def _name_of(chunk: Sequence[Source], shaped: Sequence[int | str]) -> str:
+    """Of the same files as they are now, analysed alike, the same name."""
+    text = json.dumps([shaped, [_row(source) for source in chunk]])
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 

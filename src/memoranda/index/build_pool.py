@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any
 
-__all__ = ["BuildPool", "background_environment", "usable_cores"]
+__all__ = ["Background", "BuildPool", "background_environment", "usable_cores"]
 
 _MOST_WORKERS = 8
 
@@ -37,6 +37,16 @@ def background_environment() -> dict[str, str]:
     home = os.path.dirname(package)
     known = os.environ.get("PYTHONPATH")
     return {**os.environ, "PYTHONPATH": home if not known else f"{home}{os.pathsep}{known}"}
+
+
+class Background(subprocess.Popen[bytes]):
+    """A process that may outlive this one, which is no reason for a warning."""
+
+    def __del__(self) -> None:
+        self.poll()
+        if self.returncode is None:
+            self.returncode = 0
+        super().__del__()
 
 
 class BuildPool:

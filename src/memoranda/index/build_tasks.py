@@ -23,7 +23,7 @@ from memoranda.storage.resources import turn_from_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     from memoranda.index.entries import Entry
@@ -36,14 +36,16 @@ def perform(task: dict[str, Any]) -> dict[str, Any]:
 
     ``{"sources": [...], "out": path}`` gathers files into a part;
     ``{"parts": [...], "tables": [[partition, table], ...], "out": path}`` merges
-    tables of parts. Faults of single files are told, not raised.
+    tables of parts. Faults of single files are told, not raised. With
+    ``"segmentation": [loader, argument]`` texts are analysed by that.
 
     Raises:
+        MissingExtra: no such segmentation can be loaded here.
         OSError: ``out`` could not be written.
         SegmentDamaged: a part is not what was written.
     """
     if "sources" in task:
-        return _gather(task["sources"], task["out"])
+        return _gather(task["sources"], task["out"], task.get("segmentation"))
     try:
         return _make_tables([FilePart(path) for path in task["parts"]], task["tables"], task["out"])
     except DuplicateKeys as found:
@@ -54,8 +56,15 @@ def _terms_of(entry: Entry) -> Sequence[str]:
     return indexed_terms(entry, analyze)
 
 
-def _gather(sources: Sequence[dict[str, Any]], out: str) -> dict[str, Any]:
-    drafts, files = Drafts(_terms_of), []
+def _terms_by(origin: Sequence[str]) -> Callable[[Entry], Sequence[str]]:
+    from memoranda.index.segmenting import load_segmentation
+
+    segmented = load_segmentation(*origin).terms
+    return lambda entry: indexed_terms(entry, segmented)
+
+
+def _gather(sources: Sequence[dict[str, Any]], out: str, origin: Sequence[str] | None) -> dict[str, Any]:
+    drafts, files = Drafts(_terms_by(origin) if origin else _terms_of), []
     for source in sources:
         started = time.time_ns()
         seen = Stamp(*source["stamp"])

@@ -19,18 +19,25 @@ if TYPE_CHECKING:
     from memoranda.core.model import Level
     from memoranda.index.entries import Entry, Key
     from memoranda.index.segment import Segment
+    from memoranda.index.segmenting import Segmentation
 
 __all__ = ["Corpus"]
 
 
 class Corpus:
-    """All partitions. ``lock`` is held by every change; hold it while reading partitions."""
+    """All partitions. ``lock`` is held by every change; hold it while reading partitions.
 
-    def __init__(self, analyzer: Callable[[str], Sequence[str]] = analyze) -> None:
+    With a ``segmentation`` texts are analysed by that, and questions have to be.
+    """
+
+    def __init__(
+        self, analyzer: Callable[[str], Sequence[str]] = analyze, segmentation: Segmentation | None = None
+    ) -> None:
         import threading
 
         self.lock: RLock = threading.RLock()
-        self._analyzer = analyzer
+        self.segmentation = segmentation
+        self._analyzer = analyzer if segmentation is None else segmentation.terms
         self._segment: Segment | None = None
         self._partitions: dict[tuple[str, str], Partition] = {}
         #: Where the entries in memory are; those of a segment are found by their address.

@@ -9,7 +9,7 @@ from zlib import crc32
 
 from memoranda.core.names import name_key
 from memoranda.index.bm25 import ONE_MORE, pack
-from memoranda.index.entries import address_key, encode_key, link_keys
+from memoranda.index.entries import address_key, encode_key, link_keys, when
 from memoranda.index.fingerprints import fingerprint
 from memoranda.index.partition import SESSION_GAP, is_limited, moment_of, speaker_key
 from memoranda.index.segment_format import seal
@@ -80,7 +80,7 @@ class Draft:
         self.keys.append(encode_key((self._category_key, name)))
         self.marks.append(crc32(entry.address.encode("utf-8", "surrogatepass")))
         self.prints.append(fingerprint(label, raw))
-        self._place_in_time(doc, entry.ts)
+        self._place_in_time(doc, when(entry) if pairs else entry.ts)
         # Nobody is the speaker of the empty name.
         self.speaking.append(self.speakers.setdefault(speaker_key(entry.speaker), len(self.speakers)))
         if ("superseded_by" in pairs or "valid_to" in pairs) and is_limited(entry):

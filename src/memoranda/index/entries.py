@@ -30,6 +30,7 @@ __all__ = [
     "link_keys",
     "searchable_text",
     "turn_entry",
+    "when",
 ]
 
 #: The term of texts that end in a question. No analysis gives it, so that no query asks for it.
@@ -77,6 +78,11 @@ def address_key(address: str) -> Key:
     category, *rest = re.split(_COLON, address, maxsplit=1)
     name = rest[0] if rest else ""
     return (name_key(category).removeprefix("shared/"), name_key(name).removeprefix("^"))
+
+
+def when(entry: Entry) -> str:
+    """When it was said or happened; of what holds from some time on, that time."""
+    return entry.metadata.valid_from or entry.ts
 
 
 def encode_key(key: Key) -> bytes:

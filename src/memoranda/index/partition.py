@@ -9,7 +9,7 @@ from heapq import merge
 from memoranda.core.names import name_key
 from memoranda.core.records import replace
 from memoranda.index.bm25 import Bm25Index
-from memoranda.index.entries import fold_exact, link_keys, searchable_text
+from memoranda.index.entries import fold_exact, link_keys, searchable_text, when
 from memoranda.index.holdings import Counts, Entries, Keys
 from memoranda.index.layered import LayeredIndex
 
@@ -180,7 +180,7 @@ class Partition:
         """When it was said or happened, in seconds since 1970; a time without a zone counts as UTC."""
         if self._base is not None and doc < self.stored:
             return self._base.moment(doc)
-        return moment_of(self.entries[doc].ts)
+        return moment_of(when(self.entries[doc]))
 
     def run(self, doc: int) -> tuple[Sequence[int], int]:
         """The documents of one sitting in their order, and where among them this one stands.
@@ -203,7 +203,7 @@ class Partition:
     def dated(self, begin: float, until: float) -> Iterator[int]:
         """The documents of a time, ``begin`` included and ``until`` not, the newest first."""
         if self._dated is None:
-            moments = ((moment_of(entry.ts), doc) for doc, entry in self.entries.own())
+            moments = ((moment_of(when(entry)), doc) for doc, entry in self.entries.own())
             self._dated = sorted((moment, doc) for moment, doc in moments if moment is not None)
         first, last = bisect_left(self._dated, (begin, -1)), bisect_left(self._dated, (until, -1))
         own = (self._dated[at] for at in range(last - 1, first - 1, -1))

@@ -19,6 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from memoranda.index.segmenting import Segmentation
     from memoranda.storage.resources import Resources
     from memoranda.storage.snapshot import Snapshot
     from memoranda.storage.store import Storage
@@ -31,10 +32,16 @@ _ATTEMPTS = 4
 _LOCK_PATIENCE = 5.0
 
 
-def rebuild(storage: Storage, resources: Resources, progress: Callable[[int, int | None], None] | None = None) -> bool:
+def rebuild(
+    storage: Storage,
+    resources: Resources,
+    progress: Callable[[int, int | None], None] | None = None,
+    segmentation: Segmentation | None = None,
+) -> bool:
     """Make a segment of the files as they are; False: the cache cannot be written, or the files do not hold still.
 
     What a person changed by hand is journalled before, unless that is much.
+    ``segmentation``: what cuts Chinese into words, if anything does.
 
     Raises:
         VaultUnreadable: the vault as a whole may not be read.
@@ -47,7 +54,7 @@ def rebuild(storage: Storage, resources: Resources, progress: Callable[[int, int
             # It is made together with what else is kept there.
             with storage.locked(_LOCK_PATIENCE):
                 pass
-        with Builder(vault.path(".cache"), progress) as builder:
+        with Builder(vault.path(".cache"), progress, segmentation) as builder:
             for _ in range(_ATTEMPTS):
                 snapshot = scan(vault)
                 builder.gather([*_categories(snapshot), *_conversations(resources)])
@@ -59,7 +66,8 @@ def rebuild(storage: Storage, resources: Resources, progress: Callable[[int, int
                     [f["level"], path, f["stamp"], f["settled"], f["hash"], f["scope"]]
                     for path, f in builder.files.items()
                 ]
-                about = {"vault": vault.id, "made_with": made_with(), "files": files, "accounted": accounted}
+                shaped = made_with(segmentation)
+                about = {"vault": vault.id, "made_with": shaped, "files": files, "accounted": accounted}
                 if not builder.assemble(about):
                     continue
                 # Whoever forgets something holds the lock until it is out of the files and of the cache.
@@ -95,17 +103,20 @@ def _is_as_read(storage: Storage, relative: str, numbers: list[int]) -> bool:
         return False
 
 
-def account(storage: Storage, resources: Resources) -> bool:
+def account(storage: Storage, resources: Resources, segmentation: Segmentation | None = None) -> bool:
     """Journal what a person changed by hand, however much it is; whether all of it is journalled."""
     from memoranda.index.corpus import Corpus
     from memoranda.index.refresh import Refresher
 
-    Refresher(storage, resources, Corpus()).refresh(("item",))
+    Refresher(storage, resources, Corpus(segmentation=segmentation)).refresh(("item",))
     return True
 
 
-def main(what: str, root: str) -> int:
-    """Rebuild the ``segment`` or the ``journal`` of the vault at ``root``, out of the way of who waits for answers."""
+def main(what: str, root: str, *origin: str) -> int:
+    """Rebuild the ``segment`` or the ``journal`` of the vault at ``root``, out of the way of who waits for answers.
+
+    ``origin`` is that of the vault's :class:`memoranda.index.segmenting.Segmentation`, if it has one.
+    """
     from memoranda.storage.clock import SystemClock
     from memoranda.storage.resources import Resources
     from memoranda.storage.store import Storage
@@ -117,7 +128,15 @@ def main(what: str, root: str) -> int:
     try:
         folder = VaultFolder(root, create=False)
         storage, resources = Storage.at(folder, SystemClock(), "user"), Resources(folder)
-        done = rebuild(storage, resources) if what == "segment" else account(storage, resources)
+        segmentation = None
+        if origin:
+            from memoranda.index.segmenting import load_segmentation
+
+            segmentation = load_segmentation(*origin)
+        if what == "segment":
+            done = rebuild(storage, resources, segmentation=segmentation)
+        else:
+            done = account(storage, resources, segmentation)
         return 0 if done else 1
     except (MemorandaError, OSError):
         return 1

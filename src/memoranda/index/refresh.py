@@ -44,7 +44,7 @@ class Refresher:
         self._corpus = corpus
         self._holdings = Holdings(corpus)
         self._accounting = Accounting(storage)
-        self._keeper = SegmentKeeper(storage, resources)
+        self._keeper = SegmentKeeper(storage, resources, corpus.segmentation)
         self._items: dict[str, IndexedFile] = {}
         self._turns: dict[str, IndexedFile] = {}
         self._unaccounted: set[str] = set()

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
 
+    from memoranda.index.segmenting import Segmentation
     from memoranda.storage.resources import Resources
     from memoranda.storage.store import Storage
 
@@ -29,17 +30,18 @@ _MADE_AT_ONCE = 1_000_000
 _LOOSE_SHARE = 0.1
 
 
-def made_with() -> list[int]:
+def made_with(segmentation: Segmentation | None = None) -> list[int | str]:
     """What shapes a segment beside the files; one that was made with something else is made anew."""
-    return [VERSION, ANALYSIS_VERSION]
+    return [VERSION, ANALYSIS_VERSION, *(() if segmentation is None else segmentation.made_with)]
 
 
 class SegmentKeeper:
     """Looks after the segment of one vault for one process."""
 
-    def __init__(self, storage: Storage, resources: Resources) -> None:
+    def __init__(self, storage: Storage, resources: Resources, segmentation: Segmentation | None = None) -> None:
         self._storage = storage
         self._resources = resources
+        self._segmentation = segmentation
         self._path = storage.vault.path(".cache/keywords.segment")
         self._rewriting: subprocess.Popen[bytes] | None = None
         self._accounting: subprocess.Popen[bytes] | None = None
@@ -54,7 +56,7 @@ class SegmentKeeper:
         except (OSError, SegmentDamaged, OutsideVault, KeyError, TypeError, ValueError):
             return None
         about = segment.contents
-        if about.get("vault") != self._storage.vault.id or about.get("made_with") != made_with():
+        if about.get("vault") != self._storage.vault.id or about.get("made_with") != made_with(self._segmentation):
             segment.close()
             return None
         return segment
@@ -76,7 +78,7 @@ class SegmentKeeper:
             return False
         from memoranda.index.rebuild import rebuild
 
-        return rebuild(self._storage, self._resources, progress)
+        return rebuild(self._storage, self._resources, progress, self._segmentation)
 
     def rewrite_later(self, loose: int, total: int) -> None:
         """Rewrite the segment in a process of its own, if so many of all bytes are not as it has them."""
@@ -116,11 +118,12 @@ class SegmentKeeper:
             return None
         import subprocess
 
-        from memoranda.index.build_pool import background_environment
+        from memoranda.index.build_pool import Background, background_environment
 
+        origin = () if self._segmentation is None else self._segmentation.origin
         try:
-            return subprocess.Popen(
-                [sys.executable, "-m", "memoranda.index.rebuild", what, self._storage.vault.root],
+            return Background(
+                [sys.executable, "-m", "memoranda.index.rebuild", what, self._storage.vault.root, *origin],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

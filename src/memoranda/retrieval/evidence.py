@@ -29,6 +29,8 @@ _MOST_ASKED = 12.0
 _RARE = 1.5
 #: An identifier alone is enough, whatever else is asked for: nothing holds one by chance.
 _IDENTIFIER = 4.0
+#: In so few documents anything may be common.
+_FEW_DOCUMENTS = 4
 #: A term is rare that stands in one of so many documents, or in one alone.
 _RARE_AMONG = 1000
 
@@ -85,6 +87,7 @@ class Standard:
         documents: int,
         parameters: RetrievalParameters,
         identifiers: Container[str] = (),
+        parts: Container[str] = (),
     ) -> None:
         """``evidence`` is how much each term of the query counts, ``frequencies`` in how many documents it stands."""
         rare = max(1, documents // _RARE_AMONG)
@@ -93,6 +96,8 @@ class Standard:
             if term in identifiers
             else evidence.get(term, 0.0) * (_RARE if frequency <= rare else 1.0)
             for term, frequency in frequencies.items()
+            # What is common to all identifiers tells none from another.
+            if not (term in parts and frequency * 2 > documents > _FEW_DOCUMENTS)
         }
         #: Words that are asked for.
         self.asked = sum(evidence.values())
@@ -108,8 +113,9 @@ class Standard:
         """The evidence of a hit: ``shares`` are its terms, whether each is its own, and how far it counts."""
         words, own = 0.0, False
         for term, is_own, share in shares:
-            words += self._weights.get(term, 0.0) * share
-            own = own or is_own
+            weight = self._weights.get(term, 0.0)
+            words += weight * share
+            own = own or (is_own and weight > 0.0)
         return Evidence(words, own)
 
     def is_weak(self, found: Evidence) -> bool:
@@ -118,7 +124,7 @@ class Standard:
 
     def is_met(self, best: Sequence[Evidence]) -> bool:
         """Whether any of the best hits speaks for an answer; a word or two that are there always do."""
-        return any(found.words >= self.bar or (self.is_short and found.own) for found in best)
+        return any((found.words >= self.bar and found.words) or (self.is_short and found.own) for found in best)
 
 
 def _needed(asked: float, floor: float) -> float:

@@ -9,9 +9,9 @@ from memoranda.core.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from memoranda.core.analysis import TermKind
+    from memoranda.core.analysis import QueryTerm, TermKind
 
 __all__ = ["Query", "QueryWeights", "read_query"]
 
@@ -49,7 +49,8 @@ class Query:
     the query, ``units`` the word a term comes from (none for what is no word
     by itself), ``evidence`` how much it counts, in words, that a document holds
     a term; ``stop_words`` what was left out; ``identifiers`` are terms such as
-    ``DEC-0054`` that nothing holds by chance.
+    ``DEC-0054`` that nothing holds by chance, ``parts`` what such a term is
+    made of.
     """
 
     text: str
@@ -59,16 +60,19 @@ class Query:
     evidence: Mapping[str, float]
     stop_words: tuple[str, ...] = ()
     identifiers: frozenset[str] = frozenset()
+    parts: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         """Whether there is any term to ask for."""
         return bool(self.weights)
 
 
-def read_query(text: str, weights: QueryWeights | None = None) -> Query:
-    """Analyse a query. Of a query that holds only function words, all are asked for."""
+def read_query(
+    text: str, weights: QueryWeights | None = None, analysis: Callable[[str], list[QueryTerm]] = analyze_query
+) -> Query:
+    """Analyse a query, as the texts were. Of a query that holds only function words, all are asked for."""
     weights = weights or QueryWeights()
-    terms = analyze_query(text)
+    terms = analysis(text)
     kept = [term for term in terms if not term.stop]
     stop_words = () if not kept else tuple(dict.fromkeys(term.shown for term in terms if term.stop))
     asked: dict[str, float] = {}
@@ -87,8 +91,9 @@ def read_query(text: str, weights: QueryWeights | None = None) -> Query:
     for term_text, count in counts.items():
         if count > 1:
             asked[term_text] *= 1.0 + log(count)
+    parts = frozenset(term.term for term in kept if term.kind == "part")
     identifiers = frozenset(term.term for term in kept if term.kind == "whole" and _is_identifier(term.shown))
-    return Query(text, asked, shown, units, evidence, stop_words, identifiers)
+    return Query(text, asked, shown, units, evidence, stop_words, identifiers, parts)
 
 
 def _is_identifier(shown: str) -> bool:

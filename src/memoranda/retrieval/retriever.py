@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from memoranda.core.addresses import parse_scope
+from memoranda.core.analysis import analyze_query
 from memoranda.core.errors import UsageError
 from memoranda.core.model import Level
 from memoranda.core.records import dataclass, field
@@ -158,10 +159,13 @@ class Retriever:
 
     def _read(self, asked: _Asked) -> TimedQuery:
         """What is asked for; without its times, should they be what fails."""
-        weights = self._parameters.weights
-        timed = asked.stage("times", lambda: read_timed_query(asked.text, asked.now, asked.zone, weights), asked.timed)
+        weights, segmentation = self._parameters.weights, self._corpus.segmentation
+        analysis = analyze_query if segmentation is None else segmentation.query
+        timed = asked.stage(
+            "times", lambda: read_timed_query(asked.text, asked.now, asked.zone, weights, analysis), asked.timed
+        )
         if timed is asked.timed:
-            return asked.stage("query", lambda: TimedQuery(read_query(asked.text, weights)), timed)
+            return asked.stage("query", lambda: TimedQuery(read_query(asked.text, weights, analysis)), timed)
         return timed
 
     def _candidates(self, asked: _Asked) -> list[Candidate]:
@@ -214,7 +218,7 @@ class Retriever:
             moment,
             late,
             dates=asked.dates,
-            only_times=asked.dates is not None and asked.dates.are_met and asked.timed.only_times,
+            only_times=asked.dates is not None and asked.timed.only_times,
             explain=asked.explain,
         )
         ranked = search.best(asked.k)
@@ -240,7 +244,7 @@ class Retriever:
             raise UsageError(f"k is a whole number from 1 to {_MOST_HITS}, not {k!r}")
         if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 0):
             raise UsageError(f"a budget is a number of tokens, 0 or more, not {budget!r}")
-        if deadline is not None and not deadline >= 0:
+        if deadline is not None and (not isinstance(deadline, (int, float)) or not deadline >= 0):
             raise UsageError(f"a deadline is a number of seconds, 0 or more, not {deadline!r}")
         if as_of is not None and as_of.tzinfo is None:
             raise UsageError("as_of needs a time with a zone")

@@ -107,6 +107,7 @@ class Search:
             self._scoring.documents,
             self._parameters,
             self._query.identifiers,
+            self._query.parts,
         )
         # Out of time, a hit without its reasons is still a hit.
         late = self._deadline.missed or (self._terms.are_many and self._deadline.passed())
@@ -129,14 +130,17 @@ class Search:
 
     def _dated(self, limit: int, *, weak: bool) -> list[Candidate]:
         """What is dated inside the times that are named, the newest first."""
-        found: list[tuple[float, int, int, int]] = []
+        # Of one moment, in the order in which it was said.
+        found: list[tuple[float, tuple[int, int, int], int, int]] = []
         dates = self._dates
         if dates is None:
             return []
         for number, partition in enumerate(self._partitions):
-            for doc in dates.inside(partition):
+            for doc in dates.inside(partition, long=self._only_times):
                 if self._keep is None or self._keep(number, doc):
-                    found.append((-(partition.moment(doc) or 0.0), partition.tie(doc), number, doc))
+                    run, at = partition.run(doc)
+                    said = (partition.tie(run[0]), at, partition.tie(doc))
+                    found.append((-(partition.moment(doc) or 0.0), said, number, doc))
         candidates = []
         for place, (_, _, number, doc) in enumerate(sorted(found)[:limit]):
             partition = self._partitions[number]
@@ -222,7 +226,13 @@ class Search:
             gone = None
             partition = self._partitions[number]
             if doc in partition.limited:
-                gone = outdated(partition.entries[doc], self._view, *self._moment)
+                entry = partition.entries[doc]
+                gone = outdated(entry, self._view, *self._moment)
+                if gone is not None and self._dates is not None and self._dates.held_then(entry, gone):
+                    # Asked for a time when it held: it is what was asked for.
+                    gone = None
+                    if self._dates.of(partition, doc) is None:
+                        score = base = base * self._parameters.dated
                 if gone is not None:
                     score, faded = base * self._parameters.outdated_share, True
             rows.append(_Row(score, number, doc, base, gone))

@@ -8,18 +8,24 @@ from math import inf
 from memoranda.core.analysis import analyze_query
 from memoranda.core.records import dataclass, replace
 from memoranda.core.stopwords import is_stop_character
+from memoranda.index.entries import when
+from memoranda.index.partition import moment_of
 from memoranda.retrieval.query import read_query
+from memoranda.retrieval.validity import moment_after
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from datetime import tzinfo
 
+    from memoranda.core.analysis import QueryTerm
     from memoranda.core.timex import TimeExpression
+    from memoranda.index.entries import Entry
     from memoranda.index.partition import Partition
     from memoranda.index.scoring import Scoring
     from memoranda.retrieval.parameters import RetrievalParameters
     from memoranda.retrieval.query import Query, QueryWeights
+    from memoranda.retrieval.validity import Outdated
 
 __all__ = ["Dates", "NamedTime", "TimedQuery", "may_name_time", "read_timed_query"]
 
@@ -41,6 +47,8 @@ _YEARS_BACK = 20
 #: So many documents of a time are looked at, the newest first, and so many of these are let in.
 _MOST_DATED = 512
 _MOST_LET_IN = 64
+#: What the words of a date count beside other words, where anything is dated then.
+_DATE_WORD = 0.5
 #: A date has the name of its month, or a year; what is counted from now has neither, or such a word.
 _MONTH = r"(?i)\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|月"
 _YEAR = r"\d{4}|[〇零一二三四五六七八九]{4}|年"
@@ -55,13 +63,15 @@ class NamedTime:
     """A time that a query names: from ``begin`` to just before ``until``, in seconds since 1970.
 
     ``is_close`` tells a day, a week, a month or a season from what is longer,
-    open or vague; ``yearless`` is a date without a year.
+    open or vague; ``is_listed``, a time that is not vague, may be all that is
+    asked for; ``yearless`` is a date without a year.
     """
 
     text: str
     begin: float
     until: float
     is_close: bool
+    is_listed: bool
     yearless: bool
     shown: str
 
@@ -85,9 +95,15 @@ class TimedQuery:
         return bool(self.plain)
 
 
-def read_timed_query(text: str, now: datetime, zone: tzinfo, weights: QueryWeights | None = None) -> TimedQuery:
+def read_timed_query(
+    text: str,
+    now: datetime,
+    zone: tzinfo,
+    weights: QueryWeights | None = None,
+    analysis: Callable[[str], list[QueryTerm]] = analyze_query,
+) -> TimedQuery:
     """Analyse a query and the times in it; ``now`` is aware, days are those of ``zone``."""
-    plain = read_query(text, weights)
+    plain = read_query(text, weights, analysis)
     if len(text) > _LONGEST_TIMED or not may_name_time(text):
         return TimedQuery(plain)
     from memoranda.core.timex import find_times
@@ -98,14 +114,17 @@ def read_timed_query(text: str, now: datetime, zone: tzinfo, weights: QueryWeigh
     times = tuple(_named(one) for one in found)
     fixed, bare = text, text
     for one, named in zip(reversed(found), reversed(times), strict=True):
-        if named.is_close:
+        if named.is_listed:
             bare = f"{bare[: one.start]} , {bare[one.end :]}"
-            if not _is_fixed(one.text):
+            if named.is_close and not _is_fixed(one.text):
                 fixed = f"{fixed[: one.start]} , {fixed[one.end :]}"
-    words = {term.term for term in analyze_query(bare) if not term.stop}
-    query = read_query(fixed, weights)
+    words = {term.term for term in analysis(bare) if not term.stop}
+    query = read_query(fixed, weights, analysis)
     asked = {term: count for term, count in query.evidence.items() if term in words}
-    return TimedQuery(plain, times, replace(query, text=text, evidence=asked), all(map(_says_nothing, words)))
+    # Who writes "July 2023" means the time more than the words.
+    weighed = {term: weight if term in words else weight * _DATE_WORD for term, weight in query.weights.items()}
+    only_times = any(named.is_listed for named in times) and all(map(_says_nothing, words))
+    return TimedQuery(plain, times, replace(query, text=text, weights=weighed, evidence=asked), only_times)
 
 
 def may_name_time(text: str) -> bool:
@@ -148,11 +167,11 @@ class Dates:
                 if keep is None or keep(number, doc):
                     own.setdefault(number, {})[doc] = score
 
-    def inside(self, partition: Partition) -> Iterator[int]:
-        """The documents that are dated inside a close time, the newest first, a bounded number."""
+    def inside(self, partition: Partition, *, long: bool = False) -> Iterator[int]:
+        """The documents that are dated inside a close time, or a ``long`` one, the newest first, a bounded number."""
         seen: set[int] = set()
         for one in self._times:
-            if one.is_close:
+            if one.is_close or (long and one.is_listed):
                 margin = self._margin(one)
                 for looked, doc in enumerate(partition.dated(one.begin - margin, one.until + margin)):
                     if looked >= _MOST_DATED:
@@ -177,12 +196,27 @@ class Dates:
             return 1.0
         return self._parameters.dated if named.is_close else self._parameters.loosely_dated
 
+    def held_then(self, entry: Entry, gone: Outdated) -> NamedTime | None:
+        """The past time of the query in which an entry held that does not hold any more."""
+        until = None if gone.successor is None else moment_of(when(gone.successor))
+        if entry.metadata.valid_to:
+            end = moment_after(entry.metadata.valid_to, self._zone)
+            until = until if end is None else end.timestamp()
+        begin = moment_of(when(entry))
+        for one in self._times:
+            if one.is_listed and until is not None and one.begin < until and (begin is None or begin < one.until):
+                return one
+        return None
+
     def reason(self, partition: Partition, doc: int) -> str:
         """The same in words; empty where there is none."""
         named = self.of(partition, doc)
         if named is None:
             return ""
-        return f"dated {partition.entries[doc].ts[:10]}, which is in “{named.text}” ({named.shown})"
+        day = datetime.fromtimestamp(partition.moment(doc) or 0.0, UTC).astimezone(self._zone).date()
+        written = when(partition.entries[doc])
+        shown = written if len(written) <= 10 else day.isoformat()
+        return f"dated {shown}, which is in “{named.text}” ({named.shown})"
 
     def _placed(self, one: NamedTime, partitions: Sequence[Partition]) -> NamedTime:
         """A date without a year in the latest year that anything is dated in then."""
@@ -200,7 +234,7 @@ class Dates:
         margin = self._margin(one)
         if -margin <= moment - one.begin < margin or -margin <= moment - one.until < margin:
             # At the edge it matters what zone is meant: a time without one is the user's.
-            moment = _moment_in(partition.entries[doc].ts, self._zone, moment)
+            moment = _moment_in(when(partition.entries[doc]), self._zone, moment)
         return one.begin <= moment < one.until
 
     def _margin(self, one: NamedTime) -> float:
@@ -214,7 +248,7 @@ def _named(one: TimeExpression) -> NamedTime:
     begin = -inf if one.begin is None else one.begin.timestamp()
     until = inf if one.until is None else one.until.timestamp()
     is_close = not one.vague and until - begin <= _LONG.total_seconds()
-    return NamedTime(one.text, begin, until, is_close, _is_yearless(one), _span(one.begin, one.until))
+    return NamedTime(one.text, begin, until, is_close, not one.vague, _is_yearless(one), _span(one.begin, one.until))
 
 
 def _span(begin: datetime | None, until: datetime | None) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from memoranda.index.corpus import Corpus
     from memoranda.index.entries import Entry
     from memoranda.index.refresh import Refresher
+    from memoranda.index.segmenting import Segmentation
     from memoranda.storage.categories import LoadedCategory
     from memoranda.storage.resources import Resources
     from memoranda.storage.store import Storage
@@ -43,6 +44,7 @@ class Contents:
     """Items and turns as the files hold them now. Safe from several threads.
 
     ``mutex`` is what a host's threads share: whoever writes holds it too.
+    ``segmenting`` gives what cuts Chinese into words, where somebody chose that.
     """
 
     def __init__(self, storage: Storage, resources: Resources) -> None:
@@ -50,6 +52,7 @@ class Contents:
         self._storage = storage
         self._resources = resources
         self._made: tuple[Corpus, Refresher] | None = None
+        self.segmenting: Callable[[], Segmentation] | None = None
 
     def _parts(self) -> tuple[Corpus, Refresher]:
         """The corpus and what fills it, made where first needed: listing and showing never do."""
@@ -58,7 +61,7 @@ class Contents:
                 from memoranda.index.corpus import Corpus
                 from memoranda.index.refresh import Refresher
 
-                corpus = Corpus()
+                corpus = Corpus(segmentation=None if self.segmenting is None else self.segmenting())
                 self._made = (corpus, Refresher(self._storage, self._resources, corpus))
             return self._made
 

@@ -101,10 +101,10 @@ def _as_of(
         missing.append(f"refresh: {error}")
     present = contents.held(levels)
     try:
-        corpus = corpus_as_of(storage, present, moment)
+        corpus = corpus_as_of(storage, present, moment, contents.corpus.segmentation)
     except (MemorandaError, OSError) as error:
         missing.append(f"history: {error}")
-        corpus = Corpus()
+        corpus = Corpus(segmentation=contents.corpus.segmentation)
         for entry in present:
             if is_valid_at(entry, moment, zone):
                 corpus.put(entry)

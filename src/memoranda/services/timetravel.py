@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from memoranda.core.addresses import Address
     from memoranda.core.metadata import Metadata
+    from memoranda.index.segmenting import Segmentation
     from memoranda.storage.history import ChangeRecord, ItemState
     from memoranda.storage.store import Storage
 
@@ -40,9 +41,11 @@ class FixedClock:
         return self._zone
 
 
-def corpus_as_of(storage: Storage, present: Iterable[Entry], moment: datetime) -> Corpus:
+def corpus_as_of(
+    storage: Storage, present: Iterable[Entry], moment: datetime, segmentation: Segmentation | None = None
+) -> Corpus:
     """A corpus of what was valid at ``moment``; built for one question and thrown away."""
-    corpus = Corpus()
+    corpus = Corpus(segmentation=segmentation)
     for entry in entries_as_of(storage, present, moment):
         corpus.put(entry)
     return corpus

@@ -25,7 +25,8 @@ class Settings:
     """What a person may set for one vault.
 
     ``deadline`` is in seconds; ``k1`` and ``b`` shape BM25; ``projects`` maps a
-    project's id to the folder that holds its memory.
+    project's id to the folder that holds its memory; ``segmenter`` names what
+    cuts Chinese into words, empty for characters and pairs of them.
     """
 
     link_style: str = "colon"
@@ -35,6 +36,7 @@ class Settings:
     overview: bool = True
     usage: bool = True
     projects: Mapping[str, str] = field(default_factory=dict)
+    segmenter: str = ""
 
 
 _RULES: dict[str, tuple[type | tuple[type, ...], str]] = {
@@ -44,6 +46,7 @@ _RULES: dict[str, tuple[type | tuple[type, ...], str]] = {
     "b": ((int, float), "a number from 0 to 1"),
     "overview": (bool, "true or false"),
     "usage": (bool, "true or false"),
+    "segmenter": (str, '"" (none), "rjieba" or "jieba"'),
 }
 
 
@@ -111,6 +114,8 @@ def _shown(value: Any) -> str:
 def _fits(key: str, value: Any) -> bool:
     if key == "link_style":
         return value in ("colon", "hash")
+    if key == "segmenter":
+        return value in ("", "rjieba", "jieba")
     if key == "deadline":
         return bool(0 < value <= _LONGEST_DEADLINE or value == float("inf"))
     if key in ("k1", "b"):

@@ -163,3 +163,13 @@ def test_an_identifier_is_enough_in_a_long_question(retriever: Make, entry: Make
     found = retriever(entries).retrieve(asked)
     assert found.hits[0].address == "c:decided"
     assert retriever(entries).retrieve(asked.replace("DEC-0054", "the rollout")).no_match
+
+
+def test_an_identifier_that_is_nowhere_is_not_met_by_its_parts(retriever: Make, entry: MakeEntry) -> None:
+    entries = [entry(f"c:n{n}", f"TCK-{n:05} is about the harbour") for n in range(100)]
+    assert retriever(entries).retrieve("TCK-99999").no_match
+    assert addresses_of(retriever(entries), "TCK-00007")[0] == "c:n7"
+
+
+def addresses_of(asked: Retriever, query: str) -> list[str]:
+    return [hit.address for hit in asked.retrieve(query)]

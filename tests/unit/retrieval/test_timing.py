@@ -248,3 +248,40 @@ def test_a_time_on_turns_goes_with_their_context(retriever: Make, entry: MakeEnt
 def test_times_are_those_of_as_of(week: Retriever) -> None:
     then = datetime(2026, 7, 3, 2, tzinfo=UTC)
     assert addresses(week.retrieve("yesterday", as_of=then)) == ["daily:d07-02"]
+
+
+def test_what_held_then_comes_before_what_holds_now(retriever: Make, entry: MakeEntry) -> None:
+    old = entry("addr:old", "the office is in Baker Street", valid_from="2024-01-01", valid_to="2025-12-31")
+    new = entry("addr:new", "the office is in Elm Street", valid_from="2026-01-01", ts="2026-01-01")
+    asked = retriever([old, new])
+    assert addresses(asked.retrieve("where is the office"))[0] == "addr:new"
+    then = asked.retrieve("where was the office in March 2025")
+    assert addresses(then)[0] == "addr:old"
+    assert then.hits[0].effects == ()
+    assert addresses(asked.retrieve("where was the office in 2025"))[0] == "addr:old"
+
+
+def test_what_holds_from_a_day_on_is_dated_by_it(retriever: Make, entry: MakeEntry) -> None:
+    signed = entry("gym:contract", "gym contract signed", valid_from="2026-06-10", ts="2026-07-10T01:00:00Z")
+    asked = retriever([signed, entry("gym:other", "gym is loud", ts="2026-05-01")])
+    assert addresses(asked.retrieve("what happened in June 2026?")) == ["gym:contract"]
+    assert addresses(asked.retrieve("what happened today?")) == []
+
+
+@pytest.mark.parametrize("question", ["what happened last year?", "去年发生了什么", "in 2025", "before 2026"])
+def test_a_whole_year_can_be_all_that_is_asked_for(retriever: Make, entry: MakeEntry, question: str) -> None:
+    entries = [entry(f"log:{day}", "rain", ts=day) for day in ("2025-03-01", "2025-11-30", "2026-02-01")]
+    assert addresses(retriever(entries).retrieve(question)) == ["log:2025-11-30", "log:2025-03-01"]
+
+
+def test_of_one_moment_turns_come_in_the_order_in_which_they_were_said(retriever: Make, entry: MakeEntry) -> None:
+    turns = [entry(f"turn/talk#{n}", f"word {n}", ts="2026-07-09T10:00:00Z") for n in range(12)]
+    found = retriever(turns).retrieve("what happened yesterday?", levels=["resource"])
+    assert addresses(found) == [f"turn/talk#{n}" for n in range(10)]
+
+
+def test_the_day_that_is_shown_is_the_day_of_the_asker(retriever: Make, entry: MakeEntry) -> None:
+    late = entry("log:late", "rain", ts="2026-07-08T20:00:00Z")
+    (hit,) = retriever([late]).retrieve("昨天", explain=True)
+    assert hit.explanation is not None
+    assert "dated 2026-07-09" in hit.explanation.describe()

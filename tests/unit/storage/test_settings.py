@@ -69,6 +69,8 @@ def test_a_deadline_may_be_none(tmp_path: Path) -> None:
         ("b = [0.5]", "from 0 to 1"),
         ("overview = 1", "true or false"),
         ('usage = "no"', "true or false"),
+        ('segmenter = "spaces"', '"rjieba" or "jieba", not \'spaces\''),
+        ("segmenter = true", '"rjieba" or "jieba", not true'),
         ("colour = true", "'colour' is not a setting .*link_style.*projects"),
         ("[limits]\nk1 = 1", "'limits' is not a setting"),
         ("projects = 1", "table of tables"),

@@ -190,7 +190,7 @@ class Progress:
         if now < self._next:
             return
         self._next = now + 0.1
-        count = f"{done}/{total}" if total else str(done)
+        count = f"{done} %" if total == 100 else f"{done}/{total}" if total else str(done)
         self._write(f"\r\x1b[K{self._what}: {count}")
         self._shown = True
 

@@ -124,7 +124,8 @@ def show_retrieval(out: Output, found: Retrieval) -> None:
             lead = "   ↳ "
         out.styled(lead, ("bold", hit.address), ("dim", f"  ({', '.join(_facts(hit))})"))
         indent = "   " if not hit.via else "     "
-        for line in hit.text.split("\n"):
+        said = f"{hit.speaker}: {hit.text}" if hit.speaker else hit.text
+        for line in said.split("\n"):
             out.line(f"{indent}{line}".rstrip())
         if hit.explanation is not None:
             for line in hit.explanation.describe().split("\n"):
