@@ -37,7 +37,6 @@ def make_segment(
             draft.add(entry, entry.text, terms_of(entry))
         encoded.append(encode_part(list(drafts.values())))
     slots = slots_of(encoded)
-    write_segment(
-        str(path), encoded, {"vault": "v"}, lambda slot, table: merge_table(encoded, slots[slot], table), slots
-    )
+    about = {"vault": "v", "files": []}
+    write_segment(str(path), encoded, about, lambda slot, table: merge_table(encoded, slots[slot], table), slots)
     return Segment(str(path))

@@ -40,6 +40,8 @@ _SHARED_TABLES = 5_000
 _BATCHES = 4
 #: Seconds after which nobody is still writing a file.
 _ABANDONED = 600.0
+#: Seconds after which nobody goes on with an interrupted build.
+_FORGOTTEN = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class Builder:
         self._pool.__exit__(kind, error, trace)
         if isinstance(error, (SegmentDamaged, OSError)):
             # What was gathered is not to be trusted, or there is no room for it: the next build begins anew.
-            self._remove_parts()
+            self.abandon()
 
     def gather(self, sources: Sequence[Source]) -> None:
         """Read the files, but for those that an earlier call or an interrupted build read as they are now."""
@@ -145,17 +147,32 @@ class Builder:
         os.replace(f"{self._target}.new", self._target)
         self._remove_parts()
 
+    def abandon(self) -> None:
+        """Remove what was made so far."""
+        with suppress(OSError):
+            os.unlink(f"{self._target}.new")
+        self._remove_parts()
+
     def _remove_parts(self) -> None:
         import shutil
 
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _sweep(self) -> None:
-        """Remove what builds that were killed left half-written."""
+        """Remove what builds that were killed left half-written, and what lies in the way."""
+        import shutil
+
+        if os.path.islink(self._folder) or os.path.isfile(self._folder):
+            os.unlink(self._folder)
+        for target in (self._target, f"{self._target}.new"):
+            if os.path.isdir(target) and not os.path.islink(target):
+                shutil.rmtree(target)
         for folder in (os.path.dirname(self._target), self._folder):
             with suppress(OSError), os.scandir(folder) as listing:
                 for entry in list(listing):
-                    if entry.name.endswith((".tmp", ".tables")) and entry.stat().st_mtime < time.time() - _ABANDONED:
+                    age = time.time() - entry.stat(follow_symlinks=False).st_mtime
+                    kept = _FORGOTTEN if entry.name.endswith(".part") else _ABANDONED
+                    if entry.name.endswith((".tmp", ".tables", ".new", ".part")) and age > kept:
                         os.unlink(entry.path)
 
     def _shared_tables(self, slots: Sequence[Slot]) -> dict[tuple[int, int], TablePlace]:

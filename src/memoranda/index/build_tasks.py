@@ -14,7 +14,7 @@ from memoranda.core.records import dataclass
 from memoranda.index.entries import indexed_terms
 from memoranda.index.gather import Drafts
 from memoranda.index.parts import FilePart, write_part
-from memoranda.index.segment_format import SegmentDamaged, seal, unseal
+from memoranda.index.segment_format import SegmentDamaged, create, seal, unseal
 from memoranda.index.segment_writer import DuplicateKeys, TableBytes, merge_table, slots_of
 from memoranda.storage.categories import bytes_hash
 from memoranda.storage.files import Stamp, read_bytes
@@ -107,7 +107,7 @@ def _make_tables(parts: Sequence[FilePart], tables: Sequence[Sequence[int]], out
         heads.append([slot, shard, made.count, *map(len, pieces)])
         data += pieces
     head = seal(json.dumps(heads).encode("ascii"))
-    with open(out, "wb") as stream:
+    with create(out) as stream:
         stream.write(len(head).to_bytes(4, "little"))
         stream.write(head)
         stream.writelines(data)

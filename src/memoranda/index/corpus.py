@@ -48,6 +48,11 @@ class Corpus:
         with self.lock:
             return sum(len(partition.entries) for partition in self._all())
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether some of it is in a segment."""
+        return self._segment is not None
+
     def adopt(self, segment: Segment | None) -> None:
         """Hold what a segment holds, and nothing else. Raises SegmentDamaged, as may every later reading."""
         with self.lock:

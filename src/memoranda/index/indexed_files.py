@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memoranda.core.names import hash_name, name_key
 from memoranda.core.records import dataclass, field
-from memoranda.index.entries import item_entry, turn_entry
+from memoranda.index.entries import address_key, item_entry, turn_entry
 from memoranda.index.fingerprints import conversations, item_print, turn_print
 
 TYPE_CHECKING = False
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from memoranda.core.items import Category, Section
     from memoranda.core.model import Level, Turn
     from memoranda.index.corpus import Corpus
+    from memoranda.index.entries import Key
     from memoranda.index.partition import Partition
     from memoranda.storage.categories import LoadedCategory
     from memoranda.storage.files import Stamp
@@ -46,7 +47,7 @@ class Holdings:
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
         #: Which file an item in memory comes from: of a category in several files one has the name.
-        self._holders: dict[str, str] = {}
+        self._holders: dict[Key, str] = {}
 
     def put_category(self, found: FoundFile, loaded: LoadedCategory, known: IndexedFile | None) -> IndexedFile:
         """Make the corpus hold what a category file holds. The stamp is to be set by the caller."""
@@ -166,11 +167,11 @@ class Holdings:
 
     def _put(self, found: FoundFile, section: Section, partition: Partition, old: tuple[int, int, int] | None) -> int:
         category, name = found.address.scope.prefix + found.address.category, section.address_name
-        key = name_key(f"{category}:{name}")
+        key = address_key(f"{category}:{name}")
         if self._holders.get(key, found.relative) != found.relative:
             # Another file of the same category already has an item of this name.
             name = hash_name(f"{section.name}\n{section.text}")
-            key = name_key(f"{category}:{name}")
+            key = address_key(f"{category}:{name}")
         doc = self._corpus.put(item_entry(category, name, str(found.address.scope), section, found.relative))
         self._holders[key] = found.relative
         return doc
@@ -182,7 +183,7 @@ class Holdings:
             elif doc in partition.entries:
                 address = partition.entries[doc].address
                 self._corpus.remove(address)
-                self._holders.pop(name_key(address), None)
+                self._holders.pop(address_key(address), None)
 
     @staticmethod
     def _arrange(partition: Partition, parent: str, lines: dict[str, tuple[int, int, int]]) -> None:

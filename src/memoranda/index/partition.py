@@ -67,7 +67,7 @@ class Partition:
         self._members: dict[str, dict[int, None]] = {}
         self._arranged: dict[str, Sequence[int]] = {}
         self._runs: dict[str, dict[int, tuple[Sequence[int], int]]] = {}
-        self._dated: list[tuple[float, int]] | None = None
+        self._dated: list[tuple[float, int, int]] | None = None
         self._folded: dict[int, str] = {}
 
     def put(self, key: Key, entry: Entry, *, same_text: bool = False) -> int:
@@ -87,7 +87,10 @@ class Partition:
             self._next_doc += 1
             self.by_key.put(key, doc)
         else:
-            self._count(self.entries[doc], -1)
+            before = self.entries[doc]
+            self._count(before, -1)
+            if before.parent != entry.parent:
+                self._leave(doc, before.parent)
         self.entries.put(doc, entry)
         self._count(entry, 1)
         self._members.setdefault(entry.parent, {})[doc] = None
@@ -113,11 +116,7 @@ class Partition:
         self.index.remove(doc)
         self.limited.discard(doc)
         self._folded.pop(doc, None)
-        self._moved(entry.parent)
-        members = self._members[entry.parent]
-        del members[doc]
-        if not members:
-            del self._members[entry.parent]
+        self._leave(doc, entry.parent)
 
     def retire(self, doc: int) -> None:
         """Take one of the segment's documents out; done already, it is ignored."""
@@ -143,6 +142,13 @@ class Partition:
             return []
         found = [(base.parents[number][0], base.documents_of(number)) for number in base.parents_in(path)]
         return [(parent, docs, base.prints(docs)) for parent, docs in found]
+
+    def parents_by_file(self) -> dict[str, set[str]]:
+        """The parents that the segment has in each file."""
+        found: dict[str, set[str]] = {}
+        for parent, path, *_ in () if self._base is None else self._base.parents:
+            found.setdefault(path, set()).add(parent)
+        return found
 
     def arrange(self, parent: str, docs: Sequence[int], orders: Mapping[int, int]) -> None:
         """In which order the documents of a parent stand now, and where those of the segment do if not as before."""
@@ -192,7 +198,10 @@ class Partition:
             parent = base.parents[base.parent_at(doc)][0] if self._arranged or self._gone else ""
             if parent not in self._arranged:
                 whole = base.run(doc)
-                return whole, doc - whole.start
+                if not self._gone:
+                    return whole, doc - whole.start
+                left = [other for other in whole if other not in self._gone]
+                return left, left.index(doc)
         else:
             parent = self.entries[doc].parent
         runs = self._runs.get(parent)
@@ -204,11 +213,13 @@ class Partition:
         """The documents of a time, ``begin`` included and ``until`` not, the newest first."""
         if self._dated is None:
             moments = ((moment_of(when(entry)), doc) for doc, entry in self.entries.own())
-            self._dated = sorted((moment, doc) for moment, doc in moments if moment is not None)
-        first, last = bisect_left(self._dated, (begin, -1)), bisect_left(self._dated, (until, -1))
+            # Of one moment in an order of their own, wherever they are stored.
+            self._dated = sorted((moment, self.tie(doc), doc) for moment, doc in moments if moment is not None)
+        first, last = bisect_left(self._dated, (begin,)), bisect_left(self._dated, (until,))
         own = (self._dated[at] for at in range(last - 1, first - 1, -1))
-        stored = iter(()) if self._base is None else self._base.dated(begin, until)
-        for _, doc in merge(own, stored, key=lambda pair: pair[0], reverse=True):
+        base = self._base
+        stored = () if base is None else ((moment, base.tie(doc), doc) for moment, doc in base.dated(begin, until))
+        for _, _, doc in merge(own, stored, reverse=True):
             if doc not in self._gone:
                 yield doc
 
@@ -227,6 +238,13 @@ class Partition:
             run.append(doc)
             found[doc] = (run, len(run) - 1)
         return found
+
+    def _leave(self, doc: int, parent: str) -> None:
+        self._moved(parent)
+        members = self._members[parent]
+        del members[doc]
+        if not members:
+            del self._members[parent]
 
     def _moved(self, parent: str) -> None:
         self._dated = None

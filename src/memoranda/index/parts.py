@@ -11,7 +11,7 @@ import os
 from array import array
 from zlib import crc32
 
-from memoranda.index.segment_format import SHARD_SHIFT, SHARDS, seal, unseal
+from memoranda.index.segment_format import SHARD_SHIFT, SHARDS, create, seal, unseal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def write_part(path: str, drafts: Sequence[Draft], files: Sequence[dict[str, Any
         offset += len(sealed)
     head = seal(json.dumps({"heads": part.heads, "files": list(files), "places": places}).encode("ascii"))
     temporary = f"{path}.{os.getpid()}.tmp"
-    with open(temporary, "wb") as stream:
+    with create(temporary) as stream:
         stream.write(len(head).to_bytes(4, "little"))
         stream.write(head)
         stream.writelines(data)

@@ -6,11 +6,10 @@ import os
 import sys
 from contextlib import suppress
 
-from memoranda.core.errors import MemorandaError, VaultError
+from memoranda.core.errors import MemorandaError
 from memoranda.index.accounting import Accounting
 from memoranda.index.build import Builder, Source
 from memoranda.index.crowding import crowded
-from memoranda.index.segment_format import SegmentDamaged
 from memoranda.index.segment_keeper import made_with
 from memoranda.storage.files import Stamp
 from memoranda.storage.snapshot import scan
@@ -75,7 +74,8 @@ def rebuild(
                     if all(_is_as_read(storage, path, f["stamp"]) for path, f in builder.files.items()):
                         builder.install()
                         return True
-    except (VaultError, OSError, SegmentDamaged):
+            builder.abandon()
+    except Exception:  # a segment is a convenience: whatever hinders it must not hinder who wants an answer
         return False
     return False
 

@@ -38,7 +38,7 @@ class Refresher:
     has them are read, and held in memory over it.
     """
 
-    def __init__(self, storage: Storage, resources: Resources, corpus: Corpus) -> None:
+    def __init__(self, storage: Storage, resources: Resources, corpus: Corpus, with_segment: bool = True) -> None:
         self._storage = storage
         self._resources = resources
         self._corpus = corpus
@@ -52,6 +52,7 @@ class Refresher:
         self._crowded: dict[tuple[str, str, str], tuple[str, ...]] = {}
         self._paths: set[str] = set()
         self._has_looked = False
+        self._with_segment = with_segment
         #: Faults met in the files at the last look.
         self.problems: list[Problem] = []
         #: Levels that have been read in full at least once.
@@ -78,10 +79,10 @@ class Refresher:
         if not self._has_looked:
             self._settle_first()
             self._take_segment()
-        elif self._keeper.has_rewritten():
+        elif self._with_segment and self._keeper.has_rewritten():
             self._take_segment()
         snapshot, conversations = self._look(levels)
-        if until is None and self._make_segment(snapshot, conversations, progress):
+        if until is None and self._with_segment and self._make_segment(snapshot, conversations, progress):
             snapshot, conversations = self._look(levels)
         missing: list[str] = []
         if snapshot is not None:
@@ -110,7 +111,7 @@ class Refresher:
 
     def _take_segment(self) -> None:
         """Hold what the segment holds, and nothing else, until the files have been looked at."""
-        segment = self._keeper.open()
+        segment = self._keeper.open() if self._with_segment else None
         if segment is None:
             return
         self._corpus.adopt(segment)
@@ -201,15 +202,17 @@ class Refresher:
                 self._holdings.drop(found.relative, known)
         for found in files:
             known = self._items.get(found.relative)
+            if known is None:
+                continue
+            stamp, settled, hash = known.stamp, known.settled, known.hash
+            # One that changed meanwhile, or cannot be read just now, is read by the next look.
+            known.settled, known.hash = False, ""
             with suppress(VaultUnreadable, Conflict):
                 loaded = self._storage.reader.read(found.path)
-                if known is not None and loaded is not None and loaded.hash == known.hash:
+                if loaded is not None and loaded.hash == hash:
                     made = self._holdings.put_category(found, loaded, None)
-                    made.stamp, made.settled = known.stamp, known.settled
+                    made.stamp, made.settled = stamp, settled
                     self._items[found.relative] = made
-                elif known is not None:
-                    # It changed meanwhile, and is read by the next look.
-                    known.settled, known.hash = False, ""
 
     def _read_items(self, found: FoundFile) -> None:
         fault = self._faulty.pop(found.relative, None)
@@ -273,7 +276,9 @@ class Refresher:
         progress: Callable[[int, int | None], None] | None,
     ) -> list[str]:
         changed = _changed(self._turns, files)
-        for path in [path for path in self._turns if path not in files]:
+        gone = [path for path in self._turns if path not in files]
+        shared = self._shared(gone) if gone else set()
+        for path in gone:
             self._holdings.drop(path, self._turns.pop(path))
         for number, file in enumerate(changed):
             if until is not None and time.monotonic() > until:
@@ -282,9 +287,33 @@ class Refresher:
             if progress is not None:
                 progress(number + 1, len(changed))
         if changed:
+            shared |= self._shared([file.relative for file in changed])
             self._look_after_segment(self._turns, files)
+        self._read_together([files[path] for path in sorted(shared & files.keys())])
         self.loaded.add("resource")
         return []
+
+    def _shared(self, paths: Sequence[str]) -> set[str]:
+        """The files that have a conversation in common with one of these, these included where any other has."""
+        stored = self._corpus.partition("resource", "shared").parents_by_file()
+        spoken: dict[str, set[str]] = {}
+        for path, file in self._turns.items():
+            for conversation in file.parents if file.held is not None else stored.get(path, ()):
+                spoken.setdefault(conversation, set()).add(path)
+        wanted = set(paths)
+        return {path for among in spoken.values() if len(among) > 1 and among & wanted for path in among}
+
+    def _read_together(self, files: Sequence[ConversationFile]) -> None:
+        """Where several files have one conversation, hold what reading all of them anew would: the last one counts."""
+        for file in files:
+            if (known := self._turns.get(file.relative)) is not None:
+                self._holdings.drop(file.relative, known)
+        for file in files:
+            known = self._turns.pop(file.relative, None)
+            with suppress(VaultUnreadable):
+                self._read_turns(file)
+                if known is not None:
+                    self._turns[file.relative].settled &= known.settled
 
     def _read_turns(self, file: ConversationFile) -> None:
         started = time.time_ns()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left, bisect_right
+from contextlib import contextmanager
+from struct import error as struct_error
 from zlib import crc32
 
 from memoranda.core.links import find_links
@@ -26,6 +28,7 @@ __all__ = ["Parent", "Segment", "SegmentPartition"]
 Parent = tuple[str, str, str, str, int]
 
 _RUNS_HELD = 16_384
+_UNSOUND = (KeyError, TypeError, ValueError, IndexError, OverflowError, MemoryError, RecursionError, struct_error)
 _COLUMNS = {
     "marks": "I",
     "prints": "Q",
@@ -35,6 +38,15 @@ _COLUMNS = {
 }
 
 
+@contextmanager
+def sound() -> Iterator[None]:
+    """Whatever goes wrong with what was read means that it is not what was written."""
+    try:
+        yield
+    except _UNSOUND as error:
+        raise SegmentDamaged(f"{type(error).__name__}: {error}") from error
+
+
 class Segment:
     """An open segment. Raises SegmentDamaged, and so may everything that is read from it; OSError: there is none."""
 
@@ -42,14 +54,20 @@ class Segment:
         self._file = SegmentFile(path)
         self.contents: dict[str, Any] = self._file.contents
         self._partitions: dict[tuple[str, str], SegmentPartition] = {}
-        self.homes: list[tuple[Level, str]] = [(level, scope) for level, scope, *_ in self.contents["partitions"]]
+        with sound():
+            homes = [(level, str(scope)) for level, scope, _, _ in self.contents["partitions"]]
+            self.homes: list[tuple[Level, str]] = homes
+            files = [(level, scope) for level, path, stamp, settled, hash, scope in self.contents["files"]]
+            if not set(files) <= set(self.homes):
+                raise SegmentDamaged("files without their documents")
 
     def partition(self, level: Level, scope: str) -> SegmentPartition:
         """The partition of a level and scope that is in ``homes``."""
         home = (level, scope)
         if home not in self._partitions:
-            place = self.contents["partitions"][self.homes.index(home)][2:]
-            self._partitions[home] = SegmentPartition(self._file, self._file.read_json(*place), level)
+            with sound():
+                place = self.contents["partitions"][self.homes.index(home)][2:]
+                self._partitions[home] = SegmentPartition(self._file, self._file.read_json(*place), level)
         return self._partitions[home]
 
     def close(self) -> None:
@@ -68,6 +86,9 @@ class SegmentPartition:
         self.limited: list[int] = head["limited"]
         self._speakers: list[tuple[str, int]] = [tuple(speaker) for speaker in head["speakers"]]
         self._firsts = [parent[4] for parent in self.parents]
+        whole = self._firsts[:1] == [0] if self.documents or self._firsts else True
+        if not whole or sorted(self._firsts) != self._firsts or min(self.documents, self.total_length) < 0:
+            raise SegmentDamaged("no order of documents")
         self._rows: int = head["rows"]
         places: dict[str, int] = head["columns"]
         self._places = Column(file, places["places"], "Q", self.documents + 1)

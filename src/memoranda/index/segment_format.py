@@ -18,14 +18,17 @@ A posting is one number of 64 bits: the document above, its code (see
 
 from __future__ import annotations
 
+import os
 import sys
 from array import array
+from contextlib import suppress
 from struct import Struct
 from zlib import crc32
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import BinaryIO
 
 __all__ = [
     "BLOCK",
@@ -40,6 +43,7 @@ __all__ = [
     "VERSION",
     "SegmentDamaged",
     "bucket_count",
+    "create",
     "encode_column",
     "encode_table",
     "seal",
@@ -47,7 +51,7 @@ __all__ = [
 ]
 
 #: To be raised with every change of the layout, or of what is kept of an entry.
-VERSION = 2
+VERSION = 3
 MAGIC = b"memoranda-keywords-" + (b"<" if sys.byteorder == "little" else b">")
 #: magic, version, offset and length of the contents.
 HEADER = Struct("=20sIQQ")
@@ -60,15 +64,23 @@ SHARDS = 16
 #: Its number are the uppermost bits of that.
 SHARD_SHIFT = 28
 #: Of a term: length of its name, most often in one document, documents, shortest document, checksum, place.
-ENTRY = Struct("=HHIIIQ")
+ENTRY = Struct("=IHIIIQ")
 #: Of a key: length of its name, a number.
-NUMBER = Struct("=HI")
+NUMBER = Struct("=II")
 #: Which of a posting's two words of 32 bits is the code.
 LOW_WORD = 0 if sys.byteorder == "little" else 1
 
 
 class SegmentDamaged(Exception):
     """What a segment says is not what was written; it has to be made again."""
+
+
+def create(path: str) -> BinaryIO:
+    """A new file to write, private, in place of whatever has that name; never what a link there leads to."""
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    return open(os.open(path, flags, 0o600), "wb")
 
 
 def seal(data: bytes, seed: int = 0) -> bytes:

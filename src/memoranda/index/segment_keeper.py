@@ -10,6 +10,7 @@ from memoranda.core.analysis import ANALYSIS_VERSION
 from memoranda.core.errors import OutsideVault
 from memoranda.index.segment import Segment
 from memoranda.index.segment_format import VERSION, SegmentDamaged
+from memoranda.storage.files import read_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class SegmentKeeper:
             if os.path.islink(os.path.dirname(self._path)):
                 self._storage.vault.check_inside(self._path, ".cache")
             segment = Segment(self._path)
-        except (OSError, SegmentDamaged, OutsideVault, KeyError, TypeError, ValueError):
+        except (OSError, SegmentDamaged, OutsideVault):
             return None
         about = segment.contents
         if about.get("vault") != self._storage.vault.id or about.get("made_with") != made_with(self._segmentation):
@@ -98,15 +99,16 @@ class SegmentKeeper:
         if segment.contents.get("accounted"):
             return True
         try:
-            with open(f"{self._path}.accounted", "rb") as stream:
-                return stream.read(200) == self._identity()
+            return read_bytes(f"{self._path}.accounted") == self._identity()
         except OSError:
             return False
 
     def mark_accounted(self) -> None:
         """Note that all that the present segment has is accounted for."""
-        with suppress(OSError), open(f"{self._path}.accounted", "wb") as stream:
-            stream.write(self._identity())
+        from memoranda.storage.baseline_files import replace_unsynced
+
+        with suppress(OSError):
+            replace_unsynced(f"{self._path}.accounted", self._identity())
 
     def _identity(self) -> bytes:
         status = os.stat(self._path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from array import array
 from zlib import crc32
 
@@ -42,8 +43,15 @@ class SegmentFile:
 
     def __init__(self, path: str) -> None:
         self._descriptor = -1
-        self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
+        # A pipe in its place is refused rather than waited for.
+        self._descriptor = os.open(
+            path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+        )
         try:
+            status = os.fstat(self._descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise SegmentDamaged("no regular file")
+            self._size = status.st_size
             magic, version, offset, length = HEADER.unpack(unseal(self.read(0, HEADER.size + 4)))
             if not magic.startswith(MAGIC) or version != VERSION:
                 raise SegmentDamaged("another layout")
@@ -63,6 +71,8 @@ class SegmentFile:
 
     def read(self, offset: int, length: int) -> bytes:
         """``length`` bytes from ``offset``."""
+        if not 0 <= length <= self._size - offset:
+            raise SegmentDamaged("beyond its end")
         try:
             data = os.pread(self._descriptor, length, offset)
         except (OSError, OverflowError, ValueError) as error:
@@ -75,7 +85,7 @@ class SegmentFile:
         """A sealed JSON object."""
         try:
             found = json.loads(unseal(self.read(offset, length)))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise SegmentDamaged(str(error)) from error
         if not isinstance(found, dict):
             raise SegmentDamaged("no object where one should be")

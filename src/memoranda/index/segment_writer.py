@@ -19,6 +19,7 @@ from memoranda.index.segment_format import (
     NUMBER,
     SHARDS,
     VERSION,
+    create,
     encode_column,
     encode_table,
     seal,
@@ -182,7 +183,7 @@ def write_segment(
     """
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as stream:
+        with create(temporary) as stream:
             stream.write(bytes(HEADER.size + 4))
             homes = [[slot.level, slot.scope, *_write_partition(stream, parts, slot, number, table)]
                      for number, slot in enumerate(slots)]  # fmt: skip
@@ -207,7 +208,9 @@ def _write_partition(
     speakers, speaking = _speakers(parts, slot)
     sources = [(parts[at], draft, first, parts[at].heads[draft]) for at, draft, first in slot.sources]
     moments = _numbers(sources, "moments", "d")
-    dated = sorted((doc for doc, moment in enumerate(moments) if moment != NO_MOMENT), key=moments.__getitem__)
+    marks = _numbers(sources, "marks", "I")
+    timed = sorted((moment, marks[doc], doc) for doc, moment in enumerate(moments) if moment != NO_MOMENT)
+    dated = [doc for _, _, doc in timed]
     head: dict[str, Any] = {
         "documents": slot.documents,
         "total": sum(source[3]["total"] for source in sources),
@@ -221,7 +224,7 @@ def _write_partition(
     sizes = itertools.chain.from_iterable(part.numbers(draft, "row_sizes", "I") for part, draft, _, _ in sources)
     columns: list[tuple[str, array[Any]]] = [
         ("places", array("Q", itertools.accumulate(sizes, initial=0))),
-        ("marks", _numbers(sources, "marks", "I")),
+        ("marks", marks),
         ("prints", _numbers(sources, "prints", "Q")),
         ("moments", moments),
         ("runs", _shifted(sources, "runs")),

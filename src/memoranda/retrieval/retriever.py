@@ -49,6 +49,7 @@ _MOST_HITS = 1000
 _LONGEST_QUERY = 100 * 1024
 #: However late it is, ranking gets this many seconds: an answer now beats none at all.
 _RANKING_SECONDS = 0.02
+_OF_THE_INDEX = ("keyword", "grep", "ranking", "links", "hits")
 
 if TYPE_CHECKING:
     _T = TypeVar("_T")
@@ -75,6 +76,8 @@ class _Asked:
     unavailable: list[str] = field(default_factory=list)
     nearest: Nearest | None = None
     failed: bool = False
+    #: Whether a segment on disk has a part in the answer: it may be what fails.
+    stored: bool = False
 
     def stage(self, name: str, work: Callable[[], _T], otherwise: _T) -> _T:
         """What ``work`` gives, or ``otherwise`` and a note when it fails."""
@@ -83,6 +86,8 @@ class _Asked:
         except SegmentDamaged:
             raise  # it is thrown away, and the question asked again
         except Exception as error:  # a broken stage must not break the conversation
+            if self.stored and name.startswith(_OF_THE_INDEX):
+                raise SegmentDamaged(f"{name}: {type(error).__name__}: {error}") from error
             self.failed = True
             self.unavailable.append(f"{name}: {type(error).__name__}: {error}")
             return otherwise
@@ -182,6 +187,7 @@ class Retriever:
             self._corpus.lock.release()
 
     def _ranked(self, asked: _Asked) -> list[Candidate]:
+        asked.stored = self._corpus.is_stored
         view = View(self._corpus.partitions(asked.levels, asked.scopes), asked.visible)
         late = asked.deadline.at_least(_RANKING_SECONDS)
         exact = asked.mode == "grep" or (asked.mode == "auto" and not asked.timed)

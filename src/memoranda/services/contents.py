@@ -52,6 +52,7 @@ class Contents:
         self._storage = storage
         self._resources = resources
         self._made: tuple[Corpus, Refresher] | None = None
+        self._with_segment = True
         self.segmenting: Callable[[], Segmentation] | None = None
 
     def _parts(self) -> tuple[Corpus, Refresher]:
@@ -62,7 +63,7 @@ class Contents:
                 from memoranda.index.refresh import Refresher
 
                 corpus = Corpus(segmentation=None if self.segmenting is None else self.segmenting())
-                self._made = (corpus, Refresher(self._storage, self._resources, corpus))
+                self._made = (corpus, Refresher(self._storage, self._resources, corpus, self._with_segment))
             return self._made
 
     @property
@@ -100,19 +101,25 @@ class Contents:
             self.mutex.release()
 
     def undamaged(self, work: Callable[[], T]) -> T:
-        """What ``work`` gives. Where it meets a damaged segment that is thrown away, and ``work`` done once more."""
+        """What ``work`` gives. Where it meets a damaged segment that is thrown away, and ``work`` done once more.
+
+        Where it does so again, this process goes on without one.
+        """
         from memoranda.index.segment_format import SegmentDamaged
 
-        try:
-            return work()
-        except SegmentDamaged:
-            with self.mutex:
-                levels = tuple(self._refresher.loaded)
-                self._refresher.discard_segment()
-                self._made = None
-                if levels:
-                    self._refresher.refresh(levels)
-            return work()
+        levels: tuple[Level, ...] = ()
+        for attempt in range(3):
+            try:
+                if attempt and levels:
+                    with self.mutex:
+                        self._refresher.refresh(levels)
+                return work()
+            except SegmentDamaged:
+                with self.mutex:
+                    levels = tuple(self._refresher.loaded) or levels
+                    self._refresher.discard_segment()
+                    self._made, self._with_segment = None, attempt < 1
+        return work()
 
     def has_read(self, levels: Sequence[Level]) -> bool:
         """Whether these levels have been read in full at least once."""

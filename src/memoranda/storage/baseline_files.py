@@ -98,7 +98,8 @@ def append_delta(file: str, delta: Mapping[str, tuple[str, str] | None], file_ha
 def replace_unsynced(target: str, data: bytes) -> None:
     """Put ``data`` in place in one step; it need not survive a power cut. Raises OSError."""
     temporary = f"{target}.tmp"
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(temporary, flags, 0o600)
     with open(descriptor, "wb") as stream:
         stream.write(data)
     os.replace(temporary, target)

@@ -6,7 +6,7 @@ import os
 
 from memoranda.core.errors import OutsideVault
 from memoranda.core.model import Turn
-from memoranda.core.names import check_identifier, content_hash, is_category
+from memoranda.core.names import check_identifier, content_hash, is_category, is_conflict_copy
 from memoranda.core.records import dataclass
 from memoranda.storage.files import Stamp, reading, writing
 from memoranda.storage.standing import is_month
@@ -77,7 +77,7 @@ class Resources:
             with reading(folder), os.scandir(folder) as listing:
                 entries = sorted(listing, key=lambda e: e.name)
             for entry in entries:
-                if not entry.name.endswith(".jsonl") or entry.name.startswith("."):
+                if not entry.name.endswith(".jsonl") or entry.name.startswith(".") or is_conflict_copy(entry.name):
                     continue
                 relative = f"{_FOLDER}/{month}/{entry.name}"
                 try:

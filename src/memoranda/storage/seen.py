@@ -12,6 +12,7 @@ import zlib
 from contextlib import suppress
 
 from memoranda.core.records import dataclass
+from memoranda.storage.files import read_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,8 +73,7 @@ def state_file(root: str) -> str:
 def read_state(root: str, vault: str) -> SeenState | None:
     """The state last written; ``None`` where it is missing, damaged, of another version or of another vault."""
     try:
-        with open(state_file(root), "rb") as stream:
-            line = stream.read()
+        line = read_bytes(state_file(root))
         name, *numbers = line.decode("ascii").split("\t")[1:-2]
         size, inode, journal, count, total, paths = map(int, numbers)
     except (OSError, ValueError):

@@ -260,3 +260,99 @@ def test_a_process_of_its_own_rewrites_the_segment_when_much_is_new(tmp_path: Pa
     right = answers(vault)
     assert len(vault.retrieve("xylophone", k=100, deadline=60)) == 30
     assert answers(Vault.open(tmp_path, clock=FakeClock())) == right
+
+
+@pytest.mark.parametrize("what", ["heading", "link", "turn", "conversation"])
+def test_a_name_of_any_length_is_indexed(tmp_path: Path, what: str) -> None:
+    filled(tmp_path)
+    vault = Vault.open(tmp_path, clock=FakeClock())
+    long = "sea" * 30_000
+    if what in ("heading", "link"):
+        text = f"## {long}\n\nxylophone\n" if what == "heading" else f"## a\n\nxylophone [[c00:{long}]]\n"
+        write(tmp_path, "memory/long.md", text)
+    else:
+        turn, conversation = (long, "c") if what == "turn" else ("1", long[:90_000])
+        vault.import_turns([{"conversation": conversation, "turn": turn, "text": "xylophone"}])
+    right = answers(vault), [h.address for h in vault.retrieve("xylophone", levels=["item", "resource"], deadline=60)]
+    assert rebuild.rebuild(*storage_of(tmp_path))
+    again = Vault.open(tmp_path, clock=FakeClock())
+    assert right[0] == answers(again)
+    assert right[1] == [h.address for h in again.retrieve("xylophone", levels=["item", "resource"], deadline=60)]
+    assert right[1]
+
+
+def test_a_copy_of_a_conversation_comes_and_goes(tmp_path: Path) -> None:
+    filled(tmp_path)
+    vault = Vault.open(tmp_path, clock=FakeClock())
+    vault.import_turns({"conversation": "talk", "turn": str(n), "text": f"the sea {n}"} for n in range(9))
+    assert rebuild.rebuild(*storage_of(tmp_path))
+    vault = Vault.open(tmp_path, clock=FakeClock())
+    right = answers(vault)
+    (month,) = (tmp_path / "resources").iterdir()
+    (tmp_path / "resources/2020-01").mkdir()
+    copy = tmp_path / "resources/2020-01/talk.jsonl"
+    copy.write_bytes(b"".join((month / "talk.jsonl").read_bytes().splitlines(True)[:5]))
+    time.sleep(0.03)
+    assert answers(vault) == answers(Vault.open(tmp_path, clock=FakeClock()))
+    copy.unlink()
+    assert answers(vault) == right
+    assert answers(Vault.open(tmp_path, clock=FakeClock())) == right
+
+
+def test_two_forms_of_one_category_with_one_name_both_answer(tmp_path: Path) -> None:
+    write(tmp_path, "memory/c.md", "## a\n\nthe sea in a heading\n")
+    write(tmp_path, "memory/C.md", "- the sea in a list ^a\n")
+    vault = Vault.open(tmp_path, clock=FakeClock())
+    assert len(vault.items()) == 2
+    found = vault.retrieve("sea", deadline=60)
+    assert len(found.hits) == 2
+    assert found.unavailable == []
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+@pytest.mark.parametrize("name", ["keywords.segment", "keywords.segment.accounted", "seen/state", "build"])
+def test_a_pipe_in_the_cache_is_not_waited_for(tmp_path: Path, name: str) -> None:
+    filled(tmp_path)
+    right = answers(Vault.open(tmp_path, clock=FakeClock()))
+    assert rebuild.rebuild(*storage_of(tmp_path))
+    path = tmp_path / ".cache" / name
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    code = (
+        "import sys; from memoranda import Vault; v = Vault.open(sys.argv[1]); v.warm(); "
+        "print(len(v.retrieve('sea 海边', deadline=60).hits))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], env=background_environment(), timeout=60, capture_output=True
+    )
+    assert int(run.stdout) == len(right[0])
+
+
+def test_links_in_the_cache_lead_nowhere(tmp_path: Path) -> None:
+    vault, outside = tmp_path / "v", tmp_path / "outside"
+    filled(vault)
+    outside.mkdir()
+    (outside / "kept.tmp").write_text("mine")
+    os.utime(outside / "kept.tmp", (0, 0))
+    storage, resources = storage_of(vault)
+    assert rebuild.rebuild(storage, resources)
+    (vault / ".cache/build").symlink_to(outside)
+    (vault / ".cache/keywords.segment.accounted").unlink(missing_ok=True)
+    (vault / ".cache/keywords.segment.accounted").symlink_to(outside / "kept.tmp")
+    assert rebuild.rebuild(storage, resources)
+    Vault.open(vault, clock=FakeClock()).log()
+    assert [(p.name, p.read_text()) for p in outside.iterdir()] == [("kept.tmp", "mine")]
+
+
+def test_more_of_one_moment_than_are_looked_at_are_the_same_wherever_they_are_kept(tmp_path: Path) -> None:
+    items = [f"## n{n}\n\nthe sea {n}\n\n<!-- memoranda: ts=2026-07-01 -->\n" for n in range(700)]
+    write(tmp_path, "memory/days.md", "\n".join(items))
+    assert rebuild.rebuild(*storage_of(tmp_path))
+    vault = Vault.open(tmp_path, clock=FakeClock())
+    vault.items()
+    write(tmp_path, "memory/days.md", "# days\n\n## first\n\nnew\n\n" + "\n".join(reversed(items)))
+    kept = [h.address for h in vault.retrieve("what happened on 2026-07-01", k=50, deadline=60)]
+    shutil.rmtree(tmp_path / ".cache")
+    anew = Vault.open(tmp_path, clock=FakeClock()).retrieve("what happened on 2026-07-01", k=50, deadline=60)
+    assert len(kept) == 50
+    assert set(kept) == {h.address for h in anew}
