@@ -8,6 +8,8 @@ is less than the last of the best has already, no further document is let in.
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from memoranda.core.records import dataclass
 from memoranda.index.bm25 import Impacts, Ratios, inverse_document_frequency, length_norm, pack, unpack
 
@@ -261,7 +263,7 @@ def _best(scores: Sequence[Mapping[int, float]], size: int, tie: Callable[[int, 
         level.sort(key=(lambda one: (tie(one.index, one.doc), one.doc)) if tie else (lambda one: one.doc))
         chosen = [one for one in chosen if one.score != floor]
         chosen += level[: size - len(chosen)]
-    chosen.sort(key=lambda one: (-one.score, one.index, one.doc))
+    chosen.sort(key=attrgetter("score"), reverse=True)
     return chosen
 
 

@@ -16,8 +16,7 @@ from memoranda.index.segment_reader import Column, PostingTable, SegmentFile, Ta
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from array import array
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
     from typing import Any
 
     from memoranda.core.model import Level
@@ -28,6 +27,7 @@ __all__ = ["Parent", "Segment", "SegmentPartition"]
 Parent = tuple[str, str, str, str, int]
 
 _RUNS_HELD = 16_384
+_decode = json.JSONDecoder().raw_decode
 _UNSOUND = (KeyError, TypeError, ValueError, IndexError, OverflowError, MemoryError, RecursionError, struct_error)
 _COLUMNS = {
     "marks": "I",
@@ -109,7 +109,7 @@ class SegmentPartition:
         found = self._terms.find(term)
         return 0 if found is None else found[1]
 
-    def columns(self, term: str) -> tuple[array[int], array[int]] | None:
+    def columns(self, term: str) -> tuple[Sequence[int], Sequence[int]] | None:
         """The documents that hold the term, ascending, and their codes."""
         return self._terms.columns(term)
 
@@ -144,7 +144,7 @@ class SegmentPartition:
         start, end = self._places[doc], self._places[doc + 1]
         try:
             data = unseal(self._file.read(self._rows + start, end - start))
-            row = json.loads(data.decode("utf-8", "surrogatepass"))
+            row, _ = _decode(data.decode("utf-8", "surrogatepass"))
             label, text, hashed, line, ts, speaker, pairs = row
         except ValueError as error:
             raise SegmentDamaged(str(error)) from error

@@ -23,14 +23,17 @@ from memoranda.index.segment_format import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any
+
+    Columns = tuple[Sequence[int], Sequence[int]]
 
 __all__ = ["Column", "PostingTable", "SegmentFile", "Table"]
 
 _BLOCKS_HELD = 4096
 _TERMS_HELD = 65_536
 _POSTING_BYTES_HELD = 96_000_000
+_AS_LISTS = 4096
 
 
 class SegmentFile:
@@ -179,7 +182,7 @@ class PostingTable:
         self._tables = [Table(file, place[:3], ENTRY) for place in shards]
         self._regions = [place[3] for place in shards]
         self._known: dict[str, tuple[int, ...] | None] = {}
-        self._columns: dict[str, tuple[array[int], array[int]]] = {}
+        self._columns: dict[str, Columns] = {}
         self._held = 0
 
     def find(self, term: str) -> tuple[int, ...] | None:
@@ -200,7 +203,7 @@ class PostingTable:
         self._known[term] = found
         return found
 
-    def columns(self, term: str) -> tuple[array[int], array[int]] | None:
+    def columns(self, term: str) -> Columns | None:
         """The documents that hold a term, ascending, and their codes."""
         columns = self._columns.get(term)
         if columns is not None:
@@ -217,13 +220,17 @@ class PostingTable:
             if crc32(data) != check:
                 raise SegmentDamaged("a checksum does not match")
             words.frombytes(data)
-        columns = words[1 - LOW_WORD :: 2], words[LOW_WORD::2]
-        self._held += df * 8
+        placed: Columns = (words[1 - LOW_WORD :: 2], words[LOW_WORD::2])
+        size = df * 8
+        if df <= _AS_LISTS:
+            # The numbers of a list are made once, those of an array at every look.
+            placed, size = (list(placed[0]), list(placed[1])), df * 80
+        self._held += size
         if self._held > _POSTING_BYTES_HELD:
             self._columns.clear()
-            self._held = df * 8
-        self._columns[term] = columns
-        return columns
+            self._held = size
+        self._columns[term] = placed
+        return placed
 
     def terms(self) -> Iterator[str]:
         """Every term."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import pairwise
+from operator import attrgetter
 
 from memoranda.core.records import dataclass, field
 from memoranda.index.scoring import Scoring
@@ -236,7 +237,7 @@ class Search:
                 if gone is not None:
                     score, faded = base * self._parameters.outdated_share, True
             rows.append(_Row(score, number, doc, base, gone))
-        rows.sort(key=lambda row: -row.score)
+        rows.sort(key=attrgetter("score"), reverse=True)
         return rows, faded
 
     def _settled(self, rows: list[_Row], cut: int) -> list[_Row]:

@@ -45,7 +45,7 @@ def recall(
     """Retrieve; see :meth:`memoranda.Vault.retrieve`. Raises UsageError."""
     settings = storage.vault.settings
     seconds = settings.deadline if deadline is None else deadline
-    chosen = parameters or RetrievalParameters(memory=Bm25Parameters(settings.k1, settings.b))
+    chosen = parameters or _parameters(settings.k1, settings.b)
     moment = None if as_of is None else parse_moment(as_of, storage.clock.zone(), end_of_day=True)
 
     def ask() -> Retrieval:
@@ -81,6 +81,16 @@ def recall(
     if settings.usage and as_of is None:
         note_usage(storage, (hit.address for hit in found.hits))
     return found
+
+
+_known: dict[tuple[float, float], RetrievalParameters] = {}
+
+
+def _parameters(k1: float, b: float) -> RetrievalParameters:
+    known = _known.get((k1, b))
+    if known is None:
+        known = _known[k1, b] = RetrievalParameters(memory=Bm25Parameters(k1, b))
+    return known
 
 
 def _as_of(
