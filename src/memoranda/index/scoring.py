@@ -26,6 +26,8 @@ __all__ = ["Scored", "Scoring", "TermScore"]
 _FEW_POSTINGS = 6000
 #: From so many postings on numpy is faster, where it is.
 _MANY_POSTINGS = 50_000
+#: Of so many postings what they are worth is kept.
+_SHARES_HELD = 300_000
 #: Sums in another order differ in their last digits; what may be left out must not depend on them.
 _SLACK = 1.0 + 1e-9
 
@@ -60,16 +62,38 @@ class _Term:
         self.bound = 0.0
 
 
-_tables: dict[tuple[float, float], tuple[Impacts, Ratios]] = {}
+class _Shares:
+    """What the postings of lists that are asked for again and again are worth, list by list."""
+
+    __slots__ = ("_held", "_known")
+
+    def __init__(self) -> None:
+        # With each list itself: as long as it is held no other can have its identity.
+        self._known: dict[int, tuple[object, list[float]]] = {}
+        self._held = 0
+
+    def of(self, codes: list[int], impacts: Impacts) -> list[float]:
+        """The impacts of a list of codes, which must not change."""
+        known = self._known.get(id(codes))
+        if known is None:
+            if (held := self._held + len(codes)) > _SHARES_HELD:
+                self._known.clear()
+                held = len(codes)
+            self._held = held
+            known = self._known[id(codes)] = (codes, list(map(impacts.__getitem__, codes)))
+        return known[1]
 
 
-def _tables_for(norm: tuple[float, float]) -> tuple[Impacts, Ratios]:
+_tables: dict[tuple[float, float], tuple[Impacts, Ratios, _Shares]] = {}
+
+
+def _tables_for(norm: tuple[float, float]) -> tuple[Impacts, Ratios, _Shares]:
     """The tables that the last queries filled, while nothing was added or removed since."""
     known = _tables.get(norm)
     if known is None:
         if len(_tables) >= 8:
             _tables.clear()
-        known = _tables[norm] = (Impacts(*norm), Ratios(*norm))
+        known = _tables[norm] = (Impacts(*norm), Ratios(*norm), _Shares())
     return known
 
 
@@ -80,7 +104,7 @@ class Scoring:
     a score does not depend on what the asker may not see, nor on how it is stored.
     """
 
-    __slots__ = ("_full", "_indexes", "_norm", "_terms", "documents", "impacts", "ratios")
+    __slots__ = ("_full", "_indexes", "_norm", "_shares", "_terms", "documents", "impacts", "ratios")
 
     def __init__(
         self, indexes: Sequence[KeywordIndex], weights: Mapping[str, float], parameters: Bm25Parameters
@@ -90,7 +114,7 @@ class Scoring:
         total = sum(index.total_length for index in indexes)
         #: By the code of a posting: what it is worth, and how often the term stands there for the length.
         self._norm = length_norm(self.documents, total, parameters)
-        self.impacts, self.ratios = _tables_for(self._norm)
+        self.impacts, self.ratios, self._shares = _tables_for(self._norm)
         self._full: list[dict[int, float]] | None = None
         gain = parameters.k1 + 1.0
         terms = []
@@ -172,11 +196,12 @@ class Scoring:
         for index, found in zip(self._indexes, scores, strict=True):
             known = found.get
             for docs, codes in index.postings(term.term):
+                shares = self._shares.of(codes, self.impacts) if type(codes) is list else map(impact, codes)
                 if found:
-                    for doc, share in zip(docs, map(impact, codes), strict=True):
+                    for doc, share in zip(docs, shares, strict=True):
                         found[doc] = known(doc, 0.0) + factor * share
                 else:
-                    found.update(zip(docs, [0.0 + factor * share for share in map(impact, codes)], strict=True))
+                    found.update(zip(docs, [0.0 + factor * share for share in shares], strict=True))
 
     def _all(self, expired: Callable[[], bool] | None) -> list[dict[int, float]]:
         if self._full is not None:
