@@ -70,6 +70,8 @@ class Builder:
     ) -> None:
         self._folder = os.path.join(cache, "build")
         self._target = os.path.join(cache, "keywords.segment")
+        # Two builds at once are no harm: the parts are the same, and each puts its own segment in place.
+        self._new = f"{self._target}.{os.getpid()}.new"
         self._progress = progress
         self._made_with = made_with(segmentation)
         #: What a task has beside its files and where to: by what its texts are cut.
@@ -125,7 +127,7 @@ class Builder:
         try:
             tables = self._shared_tables(slots)
             write_segment(
-                f"{self._target}.new",
+                self._new,
                 self._parts,
                 contents,
                 lambda slot, shard: (
@@ -144,13 +146,13 @@ class Builder:
 
     def install(self) -> None:
         """Put what was assembled in place of the present segment, and remove what it was made of."""
-        os.replace(f"{self._target}.new", self._target)
+        os.replace(self._new, self._target)
         self._remove_parts()
 
     def abandon(self) -> None:
         """Remove what was made so far."""
         with suppress(OSError):
-            os.unlink(f"{self._target}.new")
+            os.unlink(self._new)
         self._remove_parts()
 
     def _remove_parts(self) -> None:
@@ -164,7 +166,7 @@ class Builder:
 
         if os.path.islink(self._folder) or os.path.isfile(self._folder):
             os.unlink(self._folder)
-        for target in (self._target, f"{self._target}.new"):
+        for target in (self._target, self._new):
             if os.path.isdir(target) and not os.path.islink(target):
                 shutil.rmtree(target)
         for folder in (os.path.dirname(self._target), self._folder):
