@@ -10,7 +10,7 @@ from memoranda.core.analysis import ANALYSIS_VERSION
 from memoranda.core.errors import OutsideVault
 from memoranda.index.segment import Segment
 from memoranda.index.segment_format import VERSION, SegmentDamaged
-from memoranda.storage.files import read_bytes
+from memoranda.storage.files import Stamp, read_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +79,9 @@ class SegmentKeeper:
             return False
         from memoranda.index.rebuild import rebuild
 
-        return rebuild(self._storage, self._resources, progress, self._segmentation)
+        before = self._stamp()
+        # Where another process was faster, its segment will do.
+        return rebuild(self._storage, self._resources, progress, self._segmentation) or self._stamp() not in (None, before)
 
     def rewrite_later(self, loose: int, total: int) -> None:
         """Rewrite the segment in a process of its own, if so many of all bytes are not as it has them."""
@@ -111,8 +113,14 @@ class SegmentKeeper:
             replace_unsynced(f"{self._path}.accounted", self._identity())
 
     def _identity(self) -> bytes:
-        status = os.stat(self._path)
-        return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}".encode("ascii")
+        stamp = Stamp.of(os.stat(self._path))
+        return f"{stamp.inode} {stamp.size} {stamp.mtime_ns}".encode("ascii")
+
+    def _stamp(self) -> Stamp | None:
+        try:
+            return Stamp.of(os.stat(self._path))
+        except OSError:
+            return None
 
     def _begin(self, what: str) -> subprocess.Popen[bytes] | None:
         """Start :mod:`memoranda.index.rebuild` and leave it to itself."""
