@@ -80,8 +80,9 @@ class SegmentKeeper:
         from memoranda.index.rebuild import rebuild
 
         before = self._stamp()
+        made = rebuild(self._storage, self._resources, progress, self._segmentation)
         # Where another process was faster, its segment will do.
-        return rebuild(self._storage, self._resources, progress, self._segmentation) or self._stamp() not in (None, before)
+        return made or self._stamp() not in (None, before)
 
     def rewrite_later(self, loose: int, total: int) -> None:
         """Rewrite the segment in a process of its own, if so many of all bytes are not as it has them."""
