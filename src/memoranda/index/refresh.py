@@ -51,7 +51,7 @@ class Refresher:
         self._faulty: dict[str, tuple[Stamp, Problem]] = {}
         self._crowded: dict[tuple[str, str, str], tuple[str, ...]] = {}
         self._paths: set[str] = set()
-        self._clean: dict[str, FoundFile] = {}
+        self._clean: dict[str, FoundFile] | None = None
         self._has_looked = False
         self._with_segment = with_segment
         #: Faults met in the files at the last look.
@@ -118,7 +118,7 @@ class Refresher:
         self._corpus.adopt(segment)
         self._holdings = Holdings(self._corpus)
         self._items.clear()
-        self._clean = {}
+        self._clean = None
         self._turns.clear()
         self._crowded.clear()
         self._unaccounted.clear()
@@ -140,7 +140,7 @@ class Refresher:
         if self._clean != snapshot.files:
             changed = _changed(self._items, snapshot.files)
             gone = [path for path in self._items if path not in snapshot.files and not snapshot.is_unknown(path)]
-        self._clean = {} if changed else snapshot.files
+        self._clean = None if changed else snapshot.files
         for path in gone:
             self._holdings.drop(path, self._items.pop(path))
         left = 0
