@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["Accounting"]
 
 _PATIENCE = 0.05
+#: Bytes of files that take too long to journal for somebody who waits.
+_MUCH = 2_000_000
 #: Bytes of files, and files, that are taken in by one change.
 _FOUND_AT_ONCE = 8_000_000
 _FILES_AT_ONCE = 2000
@@ -31,6 +33,8 @@ class Accounting:
         self._storage = storage
         self._met: dict[str, tuple[FoundFile, str]] = {}
         self._may_be_gone = True
+        #: Whether so much was found last that it is better journalled by a process of its own.
+        self.has_much = False
 
     def note(self, found: FoundFile, hash: str) -> None:
         """A file was read whose content (its hash) may be a person's."""
@@ -40,17 +44,18 @@ class Accounting:
         """Some file is gone."""
         self._may_be_gone = True
 
-    def settle(self, snapshot: Snapshot, most: int | None = None) -> bool:
+    def settle(self, snapshot: Snapshot, *, awaited: bool = False) -> bool:
         """Journal what differs from what is accounted for; whether all of it is.
 
         Never in the way: a busy or read-only vault is asked again next time, and
-        more than ``most`` bytes of files are left to whoever has no such limit.
+        while an answer is ``awaited`` much is left for later (``has_much``).
         """
         storage = self._storage
         if not (self._met or self._may_be_gone):
             return True
         todo = [found for found, hash in self._met.values() if storage.baselines.hash_of(found.relative) != hash]
-        if most is not None and sum(found.stamp.size for found in todo) > most:
+        self.has_much = sum(found.stamp.size for found in todo) > _MUCH
+        if awaited and self.has_much:
             return False
         try:
             with storage.locked(_PATIENCE if todo else 0.0):

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["account", "main", "rebuild"]
 
-#: More bytes of files than these are journalled later: somebody waits for the segment.
-_MOST_ACCOUNTED = 2_000_000
 _ATTEMPTS = 4
 _LOCK_PATIENCE = 5.0
 
@@ -60,7 +58,7 @@ def rebuild(
                 for path, file in builder.files.items():
                     if file["level"] == "item":
                         accounting.note(snapshot.files[path], file["hash"])
-                accounted = accounting.settle(snapshot, _MOST_ACCOUNTED)
+                accounted = accounting.settle(snapshot, awaited=True)
                 files = [
                     [f["level"], path, f["stamp"], f["settled"], f["hash"], f["scope"]]
                     for path, f in builder.files.items()

@@ -48,6 +48,7 @@ class Refresher:
         self._items: dict[str, IndexedFile] = {}
         self._turns: dict[str, IndexedFile] = {}
         self._unaccounted: set[str] = set()
+        self._marks_due = False
         self._faulty: dict[str, tuple[Stamp, Problem]] = {}
         self._crowded: dict[tuple[str, str, str], tuple[str, ...]] = {}
         self._paths: set[str] = set()
@@ -64,13 +65,13 @@ class Refresher:
         levels: Sequence[Level] = ("item",),
         seconds: float | None = None,
         progress: Callable[[int, int | None], None] | None = None,
-        most_accounted: int | None = None,
+        awaited: bool = False,
     ) -> list[str]:
         """Read what changed since the last call; returns in words what could not be asked.
 
         ``seconds`` bounds the time; what was not read by then is read by the next
-        call. More than ``most_accounted`` bytes of files that nobody has
-        accounted for yet are journalled by a process of their own.
+        call. While an answer is ``awaited``, much that nobody has accounted for
+        yet is journalled by a process of its own.
 
         Raises:
             VaultUnreadable: the vault as a whole may not be read; the corpus stays as it was.
@@ -88,7 +89,7 @@ class Refresher:
         missing: list[str] = []
         if snapshot is not None:
             missing += self._refresh_items(snapshot, until, progress)
-            self._account(snapshot, most_accounted)
+            self._account(snapshot, awaited)
         if conversations is not None:
             missing += self._refresh_turns(conversations, until, progress)
         return missing
@@ -265,15 +266,16 @@ class Refresher:
         if settled:
             self._faulty[found.relative] = (found.stamp, problem)
 
-    def _account(self, snapshot: Snapshot, most: int | None) -> None:
-        whole = bool(self._unaccounted)
+    def _account(self, snapshot: Snapshot, awaited: bool) -> None:
+        self._marks_due = self._marks_due or bool(self._unaccounted)
         for path in self._unaccounted & snapshot.files.keys() & self._items.keys():
             self._accounting.note(snapshot.files[path], self._items[path].hash)
         self._unaccounted.clear()
-        if self._accounting.settle(snapshot, most):
-            if whole:
+        if self._accounting.settle(snapshot, awaited=awaited):
+            if self._marks_due:
                 self._keeper.mark_accounted()
-        elif most is not None:
+                self._marks_due = False
+        elif awaited and self._accounting.has_much:
             self._keeper.account_later()
 
     def _refresh_turns(

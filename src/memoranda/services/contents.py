@@ -28,10 +28,8 @@ if TYPE_CHECKING:
     from memoranda.storage.resources import Resources
     from memoranda.storage.store import Storage
 
-__all__ = ["MOST_ACCOUNTED", "Contents", "Progress", "as_item"]
+__all__ = ["Contents", "Progress", "as_item"]
 
-#: More bytes of files than these are not journalled while somebody waits for an answer.
-MOST_ACCOUNTED = 2_000_000
 
 if TYPE_CHECKING:
     T = TypeVar("T")
@@ -81,13 +79,13 @@ class Contents:
         seconds: float | None = None,
         progress: Progress | None = None,
         patience: float | None = None,
-        most_accounted: int | None = None,
+        awaited: bool = False,
     ) -> list[str]:
         """Read what changed; returns in words what could not be asked.
 
         ``seconds`` bounds the reading, ``patience`` (default: the same) the
         wait for a thread that is writing; ``None``: as long as it takes.
-        ``most_accounted``: see :meth:`memoranda.index.refresh.Refresher.refresh`.
+        ``awaited``: see :meth:`memoranda.index.refresh.Refresher.refresh`.
 
         Raises:
             VaultUnreadable: the vault as a whole may not be read.
@@ -96,7 +94,7 @@ class Contents:
         if not self.mutex.acquire(timeout=-1 if wait is None else max(wait, 0.0)):
             return [_BUSY]
         try:
-            return self.undamaged(lambda: self._refresher.refresh(levels, seconds, progress, most_accounted))
+            return self.undamaged(lambda: self._refresher.refresh(levels, seconds, progress, awaited))
         finally:
             self.mutex.release()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memoranda.core.addresses import parse_address, parse_scope, parse_turn
 from memoranda.core.names import name_key
-from memoranda.services.contents import MOST_ACCOUNTED, Contents, as_item
+from memoranda.services.contents import Contents, as_item
 from memoranda.storage.clock import parse_moment
 
 TYPE_CHECKING = False
@@ -179,7 +179,7 @@ class Reading:
 
     def warm(self, levels: Sequence[Level] = ("item", "resource"), progress: Progress | None = None) -> None:
         """Read what has not been read yet, so that the next question meets its deadline. Raises VaultUnreadable."""
-        self._contents.refresh(levels, None, progress, most_accounted=MOST_ACCOUNTED)
+        self._contents.refresh(levels, None, progress, awaited=True)
 
     def log(self, limit: int | None = None) -> list[JournalEntry]:
         """The journal's newest entries (all without ``limit``), newest last; a hand edit since is noted first."""

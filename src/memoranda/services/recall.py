@@ -9,7 +9,6 @@ from memoranda.index.bm25 import Bm25Parameters
 from memoranda.index.corpus import Corpus
 from memoranda.retrieval.parameters import RetrievalParameters
 from memoranda.retrieval.retriever import Retriever
-from memoranda.services.contents import MOST_ACCOUNTED
 from memoranda.services.usage import note_usage
 from memoranda.storage.clock import parse_moment
 
@@ -56,13 +55,13 @@ def recall(
             if deadline is None and not contents.has_read(levels):
                 # Whatever fails here the retriever meets again, and says what is missing.
                 with suppress(MemorandaError, OSError):
-                    missing = contents.refresh(levels, None, progress, seconds, MOST_ACCOUNTED)
+                    missing = contents.refresh(levels, None, progress, seconds, awaited=True)
 
             def refresh(left: float | None) -> list[str]:
                 # What was read for the first time has been looked at just now.
                 if missing is not None:
                     return missing
-                return contents.refresh(levels, left, most_accounted=MOST_ACCOUNTED)
+                return contents.refresh(levels, left, awaited=True)
 
             retriever = Retriever(contents.corpus, chosen, storage.clock, refresh)
         return retriever.retrieve(

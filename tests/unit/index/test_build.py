@@ -16,7 +16,8 @@ import pytest
 
 from fakes.clock import FakeClock
 from memoranda.bootstrap import Vault
-from memoranda.index import build, build_pool, build_tasks, rebuild
+from memoranda.core.errors import VaultBusy
+from memoranda.index import accounting, build, build_pool, build_tasks, rebuild
 from memoranda.index.build import Builder, Source
 from memoranda.index.build_pool import BuildPool, background_environment
 from memoranda.index.segment_format import SegmentDamaged
@@ -357,3 +358,37 @@ def test_more_of_one_moment_than_are_looked_at_are_the_same_wherever_they_are_ke
     anew = Vault.open(tmp_path, clock=FakeClock()).retrieve("what happened on 2026-07-01", k=50, deadline=60)
     assert len(kept) == 50
     assert set(kept) == {h.address for h in anew}
+
+
+def test_only_much_is_left_to_a_process_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[str] = []
+    monkeypatch.setattr(SegmentKeeper, "_begin", lambda self, what: begun.append(what))
+    filled(tmp_path)
+
+    def busy(self: Storage, patience: float | None = None) -> None:
+        raise VaultBusy("another process is writing")
+
+    with monkeypatch.context() as patched:
+        # What little was found waits for the next question.
+        patched.setattr(Storage, "locked", busy)
+        Vault.open(tmp_path, clock=FakeClock()).warm()
+    assert begun == []
+    monkeypatch.setattr(accounting, "_MUCH", 10)
+    write(tmp_path, "memory/more.md", "## a\n\nxylophone\n")
+    Vault.open(tmp_path, clock=FakeClock()).warm()
+    assert begun == ["journal"]
+
+
+def test_a_segment_that_is_damaged_again_and_again_is_done_without(tmp_path: Path) -> None:
+    filled(tmp_path)
+    contents = Vault.open(tmp_path, clock=FakeClock())._contents
+    tries: list[int] = []
+
+    def work() -> str:
+        tries.append(1)
+        if len(tries) < 3:
+            raise SegmentDamaged("again")
+        return "answer"
+
+    assert contents.undamaged(work) == "answer"
+    assert not contents._with_segment
