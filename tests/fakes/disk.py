@@ -110,4 +110,3 @@ def stops_at(step: int, work: Callable[[], object], *, torn: bool = False) -> bo
     code = os.waitstatus_to_exitcode(status)
     assert code in (0, STOPPED), "the work itself failed"
     return code == STOPPED
-

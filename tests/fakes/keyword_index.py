@@ -22,6 +22,11 @@ class NaiveKeywordIndex:
     def total_length(self) -> int:
         return sum(len(terms) for terms in self.documents.values())
 
+    @property
+    def dense(self) -> int:
+        """No numbers are known to be without gaps."""
+        return 0
+
     def put(self, doc: int, terms: Sequence[str]) -> None:
         self.documents[doc] = list(terms)
 
@@ -47,6 +52,4 @@ class NaiveKeywordIndex:
         return iter({term for terms in self.documents.values() for term in terms})
 
     def _holders(self, term: str) -> dict[int, int]:
-        return {
-            doc: pack(terms.count(term), len(terms)) for doc, terms in self.documents.items() if term in terms
-        }
+        return {doc: pack(terms.count(term), len(terms)) for doc, terms in self.documents.items() if term in terms}

@@ -43,6 +43,11 @@ class KeywordIndex(Protocol):
         """The sum of all documents' lengths, in terms."""
         ...
 
+    @property
+    def dense(self) -> int:
+        """The numbers below this one leave hardly a gap; sequences in ``postings`` hold no others."""
+        ...
+
     def put(self, doc: int, terms: Sequence[str]) -> None:
         """Add a document, or replace it."""
         ...

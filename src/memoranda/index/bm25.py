@@ -129,6 +129,11 @@ class Bm25Index:
         """The sum of all documents' lengths, in terms."""
         return self._total
 
+    @property
+    def dense(self) -> int:
+        """No numbers are known to be without gaps."""
+        return 0
+
     def put(self, doc: int, terms: Sequence[str]) -> None:
         """Add a document, or replace it."""
         self.remove(doc)

@@ -39,6 +39,11 @@ class LayeredIndex:
         """The sum of all documents' lengths, in terms."""
         return self._total + self._memory.total_length
 
+    @property
+    def dense(self) -> int:
+        """The documents below this number are those of the segment."""
+        return self._base.documents
+
     def put(self, doc: int, terms: Sequence[str]) -> None:
         """Add a document, or replace it."""
         if doc < self._base.documents:

@@ -138,7 +138,7 @@ class Refresher:
         # Files that were found as they are known, and were not touched since, need not be compared one by one.
         changed: list[FoundFile] = []
         gone: list[str] = []
-        if self._clean != snapshot.files:
+        if self._clean is not snapshot.files and self._clean != snapshot.files:
             changed = _changed(self._items, snapshot.files)
             gone = [path for path in self._items if path not in snapshot.files and not snapshot.is_unknown(path)]
         self._clean = None if changed else snapshot.files

@@ -11,6 +11,7 @@ from __future__ import annotations
 from operator import attrgetter
 
 from memoranda.core.records import dataclass
+from memoranda.index.accumulators import Accumulators, add_up, last_of_best, promising
 from memoranda.index.bm25 import Impacts, Ratios, inverse_document_frequency, length_norm, pack, unpack
 
 TYPE_CHECKING = False
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from memoranda.core.ports import KeywordIndex
+    from memoranda.index.accumulators import Postings
     from memoranda.index.bm25 import Bm25Parameters
 
 __all__ = ["Scored", "Scoring", "TermScore"]
@@ -104,7 +106,7 @@ class Scoring:
     a score does not depend on what the asker may not see, nor on how it is stored.
     """
 
-    __slots__ = ("_full", "_indexes", "_norm", "_shares", "_terms", "documents", "impacts", "ratios")
+    __slots__ = ("_full", "_indexes", "_lists", "_norm", "_shares", "_terms", "documents", "impacts", "ratios")
 
     def __init__(
         self, indexes: Sequence[KeywordIndex], weights: Mapping[str, float], parameters: Bm25Parameters
@@ -115,7 +117,8 @@ class Scoring:
         #: By the code of a posting: what it is worth, and how often the term stands there for the length.
         self._norm = length_norm(self.documents, total, parameters)
         self.impacts, self.ratios, self._shares = _tables_for(self._norm)
-        self._full: list[dict[int, float]] | None = None
+        self._full: list[Accumulators] | None = None
+        self._lists: list[list[Postings]] = []
         gain = parameters.k1 + 1.0
         terms = []
         for term, weight in weights.items():
@@ -159,13 +162,14 @@ class Scoring:
                 return _best(scores(self._indexes, self.factors(), self._norm, size), size, tie)
         if self._full is None and postings > _FEW_POSTINGS and len(self._terms) > 1:
             return _best(self._bounded(size, expired), size, tie)
-        return _best(self._all(expired), size, tie)
+        sums = self._all(expired)
+        rest = [most * _SLACK for most in self._bounds()]
+        return _best(promising(sums, self._lists, rest, size), size, tie)
 
     def of(self, number: int, docs: Collection[int]) -> dict[int, float]:
         """The scores of some documents of one index; those that hold no term are left out."""
         if self._full is not None:
-            full = self._full[number]
-            return {doc: full[doc] for doc in docs if doc in full}
+            return dict(self._full[number].scores(docs))
         found: dict[int, float] = {}
         for term in self._terms:
             self._add(found, term.factor, self._indexes[number].codes(term.term, docs))
@@ -190,29 +194,32 @@ class Scoring:
         for doc, code in codes:
             found[doc] = known(doc, 0.0) + factor * impacts[code]
 
-    def _sum_up(self, scores: list[dict[int, float]], term: _Term) -> None:
-        """Add one term to the scores of every document that holds it."""
-        factor, impact = term.factor, self.impacts.__getitem__
-        for index, found in zip(self._indexes, scores, strict=True):
-            known = found.get
-            for docs, codes in index.postings(term.term):
-                shares = self._shares.of(codes, self.impacts) if type(codes) is list else map(impact, codes)
-                if found:
-                    for doc, share in zip(docs, shares, strict=True):
-                        found[doc] = known(doc, 0.0) + factor * share
-                else:
-                    found.update(zip(docs, [0.0 + factor * share for share in shares], strict=True))
+    def _shared(self, codes: Collection[int]) -> Iterable[float]:
+        """What postings are worth, the term's factor aside."""
+        return self._shares.of(codes, self.impacts) if type(codes) is list else map(self.impacts.__getitem__, codes)
 
-    def _all(self, expired: Callable[[], bool] | None) -> list[dict[int, float]]:
+    def _all(self, expired: Callable[[], bool] | None) -> list[Accumulators]:
+        """The scores of every document that holds a term."""
         if self._full is not None:
             return self._full
-        scores: list[dict[int, float]] = [{} for _ in self._indexes]
+        postings = sum(term.df for term in self._terms)
+        sums = [Accumulators(index.dense, postings) for index in self._indexes]
+        self._lists = lists = []
         for at, term in enumerate(self._terms):
             if at and expired is not None and expired():
-                return scores
-            self._sum_up(scores, term)
-        self._full = scores
-        return scores
+                return sums
+            lists.append(self._postings(term))
+            for number, docs, codes in lists[-1]:
+                sums[number].add(docs, self._shared(codes), term.factor)
+        self._full = sums
+        return sums
+
+    def _postings(self, term: _Term) -> list[Postings]:
+        return [
+            (number, docs, codes)
+            for number, index in enumerate(self._indexes)
+            for docs, codes in index.postings(term.term)
+        ]
 
     def _bounded(self, size: int, expired: Callable[[], bool] | None) -> list[dict[int, float]]:
         """Scores of the ``size`` best documents and of some more; of the rest no more than was needed."""
@@ -224,10 +231,11 @@ class Scoring:
                 return scores
             # What the best have is hardly ever more than half of what they could have.
             if at and taken > 2.0 * rest[at] and sum(map(len, scores)) >= size:
-                last = _last_of_best(scores, size)
+                last = last_of_best(scores, size)
                 if last > rest[at] * _SLACK:
                     return self._narrowed(scores, at, last, rest, expired)
-            self._sum_up(scores, term)
+            for number, docs, codes in self._postings(term):
+                add_up(scores[number], docs, self._shared(codes), term.factor)
             taken += term.bound
         return scores
 
@@ -265,17 +273,8 @@ class Scoring:
         return scores
 
 
-def _last_of_best(scores: Sequence[Mapping[int, float]], size: int) -> float:
-    """The score of the ``size``-th best document."""
-    import heapq
-
-    if len(scores) == 1:
-        return heapq.nlargest(size, scores[0].values())[-1]
-    return heapq.nlargest(size, (score for found in scores for score in found.values()))[-1]
-
-
 def _best(scores: Sequence[Mapping[int, float]], size: int, tie: Callable[[int, int], int] | None) -> list[Scored]:
-    floor = _last_of_best(scores, size) if sum(map(len, scores)) > size else 0.0
+    floor = last_of_best(scores, size) if sum(map(len, scores)) > size else 0.0
     chosen = [
         Scored(number, doc, score)
         for number, found in enumerate(scores)
@@ -293,7 +292,7 @@ def _best(scores: Sequence[Mapping[int, float]], size: int, tie: Callable[[int, 
 
 
 def _kept(
-    scores: Sequence[Mapping[int, float]],
+    scores: Sequence[Accumulators],
     size: int,
     tie: Callable[[int, int], int] | None,
     keep: Callable[[int, int], bool],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from contextlib import contextmanager
 from struct import error as struct_error
 from zlib import crc32
@@ -115,20 +115,7 @@ class SegmentPartition:
 
     def codes(self, term: str, docs: Collection[int]) -> list[tuple[int, int]]:
         """Of these documents, those that hold the term, with their codes."""
-        columns = self._terms.columns(term)
-        if columns is None:
-            return []
-        held, codes = columns
-        size = len(held)
-        if len(docs) * 8 > size:
-            wanted = docs if isinstance(docs, (set, dict)) else set(docs)
-            return [(doc, code) for doc, code in zip(held, codes, strict=True) if doc in wanted]
-        found = []
-        for doc in docs:
-            at = bisect_left(held, doc)
-            if at < size and held[at] == doc:
-                found.append((doc, codes[at]))
-        return found
+        return self._terms.codes(term, docs)
 
     def bounds(self, term: str) -> tuple[int, int]:
         """The most times that a document holds the term, and the length of the shortest that does."""

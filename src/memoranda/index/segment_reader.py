@@ -6,6 +6,7 @@ import json
 import os
 import stat
 from array import array
+from bisect import bisect_left
 from zlib import crc32
 
 from memoranda.index.segment_format import (
@@ -23,7 +24,7 @@ from memoranda.index.segment_format import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from typing import Any
 
     Columns = tuple[Sequence[int], Sequence[int]]
@@ -34,6 +35,8 @@ _BLOCKS_HELD = 4096
 _TERMS_HELD = 65_536
 _POSTING_BYTES_HELD = 96_000_000
 _AS_LISTS = 4096
+#: A mapping of so many postings is worth being made for each time that single documents were asked for.
+_WORTH_MAPPING = 100
 
 
 class SegmentFile:
@@ -175,7 +178,7 @@ class Table:
 class PostingTable:
     """The terms of a partition with their postings."""
 
-    __slots__ = ("_columns", "_file", "_held", "_known", "_regions", "_tables")
+    __slots__ = ("_asked", "_codes", "_columns", "_file", "_held", "_known", "_regions", "_tables")
 
     def __init__(self, file: SegmentFile, shards: list[list[int]]) -> None:
         self._file = file
@@ -183,6 +186,9 @@ class PostingTable:
         self._regions = [place[3] for place in shards]
         self._known: dict[str, tuple[int, ...] | None] = {}
         self._columns: dict[str, Columns] = {}
+        #: The codes by document of terms that single documents are asked for again and again, and how often they were.
+        self._codes: dict[str, dict[int, int]] = {}
+        self._asked: dict[str, int] = {}
         self._held = 0
 
     def find(self, term: str) -> tuple[int, ...] | None:
@@ -225,12 +231,41 @@ class PostingTable:
         if df <= _AS_LISTS:
             # The numbers of a list are made once, those of an array at every look.
             placed, size = (list(placed[0]), list(placed[1])), df * 80
+        self._hold(size)
+        self._columns[term] = placed
+        return placed
+
+    def codes(self, term: str, docs: Collection[int]) -> list[tuple[int, int]]:
+        """Of these documents, those that hold the term, with their codes."""
+        mapped = self._codes.get(term)
+        if mapped is not None:
+            return [(doc, mapped[doc]) for doc in docs if doc in mapped]
+        columns = self.columns(term)
+        if columns is None:
+            return []
+        held, codes = columns
+        size = len(held)
+        self._asked[term] = asked = self._asked.get(term, 0) + 1
+        if asked * _WORTH_MAPPING > size and type(held) is list:
+            self._hold(size * 100)
+            self._codes[term] = dict(zip(held, codes, strict=True))
+        if len(docs) * 8 > size:
+            return [(doc, codes[bisect_left(held, doc)]) for doc in sorted(set(docs).intersection(held))]
+        found = []
+        for doc in docs:
+            at = bisect_left(held, doc)
+            if at < size and held[at] == doc:
+                found.append((doc, codes[at]))
+        return found
+
+    def _hold(self, size: int) -> None:
+        """Make room for so many bytes more."""
         self._held += size
         if self._held > _POSTING_BYTES_HELD:
             self._columns.clear()
+            self._codes.clear()
+            self._asked.clear()
             self._held = size
-        self._columns[term] = placed
-        return placed
 
     def terms(self) -> Iterator[str]:
         """Every term."""

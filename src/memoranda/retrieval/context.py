@@ -252,10 +252,11 @@ class Surroundings:
             self._read()
         found = []
         slot, gain = self._slots[doc], self._terms.gain
+        held, lent, sitting = self._held, self._lent, self._context.sitting
         for place, (term, _) in enumerate(self._terms.factors):
-            if slot in self._held[place]:
+            if slot in held[place]:
                 found.append((term, True, 1.0))
-            elif ratio := self._borrowed(place, slot):
+            elif (sitting or slot in lent[place]) and (ratio := self._borrowed(place, slot)):
                 found.append((term, False, min(1.0, gain * ratio / (1.0 + ratio))))
         return found
 

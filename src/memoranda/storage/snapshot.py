@@ -14,8 +14,6 @@ from memoranda.storage.files import Stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from memoranda.core.addresses import Address
     from memoranda.storage.vault import MemoryRoot, VaultFolder
 
@@ -69,10 +67,11 @@ def scan(vault: VaultFolder) -> Snapshot:
 class _Scanner:
     """One look: first everything that lies where it is named, then what links lead to."""
 
-    def __init__(self, vault: VaultFolder, before: Mapping[str, FoundFile]) -> None:
+    def __init__(self, vault: VaultFolder, before: dict[str, FoundFile]) -> None:
         self.snapshot = Snapshot()
         self._vault = vault
         self._before = before
+        self._same = 0  # how many files are as they were
         self._seen: set[str] = set()  # the real folders that were listed
         self._links: list[tuple[MemoryRoot, os.DirEntry[str], str, bool]] = []
 
@@ -90,6 +89,9 @@ class _Scanner:
             self._walk(root, root.folder, root.prefix, real)
         for root, entry, relative, is_folder in self._links:
             self._follow(root, entry, relative, is_folder)
+        if self._same == len(self._before) == len(self.snapshot.files):
+            # The very mapping of the last look tells at once that nothing has changed.
+            self.snapshot.files = self._before
 
     def _walk(self, root: MemoryRoot, folder: str, relative: str, real: str) -> None:
         waiting = [(folder, relative, real)]
@@ -101,6 +103,10 @@ class _Scanner:
             self._seen.add(real)
             for entry in self._list(root, folder, relative):
                 name = entry.name
+                known = self._before.get(f"{relative}/{name}")
+                if known is not None and known.path == entry.path and _is_file(entry):
+                    self._take(root, entry, known.relative, known)
+                    continue
                 is_folder = _is_folder(entry)
                 if not is_folder and not name.lower().endswith(".md"):
                     continue
@@ -136,9 +142,11 @@ class _Scanner:
         elif os.path.dirname(real) in self._seen and real.lower().endswith(".md") and os.path.exists(real):
             self._problem(relative, "alias", "a symbolic link to another category; that one counts")
         else:
-            self._take(root, entry, relative)
+            known = self._before.get(relative)
+            self._take(root, entry, relative, known if known is not None and known.path == entry.path else None)
 
-    def _take(self, root: MemoryRoot, entry: os.DirEntry[str], relative: str) -> None:
+    def _take(self, root: MemoryRoot, entry: os.DirEntry[str], relative: str, known: FoundFile | None = None) -> None:
+        """Note a file; what its name tells is not asked again of one that was ``known`` at the last look."""
         try:
             status = entry.stat()
         except FileNotFoundError:
@@ -152,11 +160,12 @@ class _Scanner:
             self._problem(relative, "not-a-file", "is not a regular file")
             return
         stamp = Stamp.of(status)
-        known = self._before.get(relative)
-        if known is not None and known.path == entry.path:
-            # What its name tells it told at the last look.
-            found = known if known.stamp == stamp else FoundFile(relative, known.path, known.address, stamp)
-            self.snapshot.files[relative] = found
+        if known is not None:
+            if known.stamp == stamp:
+                self._same += 1
+            else:
+                known = FoundFile(relative, known.path, known.address, stamp)
+            self.snapshot.files[relative] = known
             return
         if is_conflict_copy(entry.name):
             self._problem(
@@ -187,6 +196,14 @@ class _Scanner:
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
+    except OSError:
+        return False
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a file itself, and no link to one."""
+    try:
+        return entry.is_file(follow_symlinks=False)
     except OSError:
         return False
 

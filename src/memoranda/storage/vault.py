@@ -24,7 +24,7 @@ from memoranda.storage.settings import usable_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from memoranda.storage.settings import Settings
@@ -102,7 +102,7 @@ class VaultFolder:
         self.root = os.path.realpath(os.path.expanduser(root))
         self.is_new = False
         #: The category files of the last look, by relative path (see :mod:`.snapshot`).
-        self.last_found: Mapping[str, FoundFile] = {}
+        self.last_found: dict[str, FoundFile] = {}
         names = self._names_in_root()
         found = None if names is None else read_format(self.root)
         if found is None and create:

@@ -114,9 +114,7 @@ def test_what_is_no_turn(change: dict[str, Any], kind: str, word: str) -> None:
     assert word in problem.message
 
 
-@pytest.mark.parametrize(
-    "ts", ["2026-07-10", "2026-07-10T03:00:00+08:00", "2026-07-10 03:00", "20260710T030000Z"]
-)
+@pytest.mark.parametrize("ts", ["2026-07-10", "2026-07-10T03:00:00+08:00", "2026-07-10 03:00", "20260710T030000Z"])
 def test_iso_times(ts: str) -> None:
     found = check_record(GOOD | {"ts": ts}, "", 1)
     assert isinstance(found, Turn)
@@ -127,9 +125,7 @@ def test_iso_times(ts: str) -> None:
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),
         lambda x: (
-            st.dictionaries(
-                st.sampled_from(["conversation", "turn", "text", "ts", "speaker", "role", "x"]), x
-            )
+            st.dictionaries(st.sampled_from(["conversation", "turn", "text", "ts", "speaker", "role", "x"]), x)
             | st.lists(x)
         ),
     )

@@ -130,9 +130,7 @@ def test_names_that_cannot_be_written_here(tmp_path: Path) -> None:
 def test_memory_md_is_read_only_when_it_holds_entries(tmp_path: Path) -> None:
     held = "# MEMORY.md - 长期记忆\n\n## Persona 记忆\n- 我的名字：聪音\n- 喜欢宇宙\n"
     items, problems = _split(read_wikimem(str(_make(tmp_path / "a", {"memory/MEMORY.md": held}))))
-    assert [(i.category, i.name, i.text) for i in items] == [
-        ("memory", "Persona 记忆", "- 我的名字：聪音\n- 喜欢宇宙")
-    ]
+    assert [(i.category, i.name, i.text) for i in items] == [("memory", "Persona 记忆", "- 我的名字：聪音\n- 喜欢宇宙")]
     assert problems == []
     for name, text in (
         ("empty", "# MEMORY\n\n> written at run time\n"),
@@ -174,9 +172,7 @@ def test_the_source_is_left_as_it_was(tmp_path: Path) -> None:
     root = _make(tmp_path, {"wiki/preferences.md": WIKI.replace("\n", "\r\n"), "diary/2026-07-21.md": DIARY})
 
     def state() -> list[tuple[str, int, bytes]]:
-        return [
-            (str(p), p.stat().st_mtime_ns, p.read_bytes()) for p in sorted(root.rglob("*")) if p.is_file()
-        ]
+        return [(str(p), p.stat().st_mtime_ns, p.read_bytes()) for p in sorted(root.rglob("*")) if p.is_file()]
 
     before = state()
     assert list(read_wikimem(str(root)))

@@ -21,8 +21,7 @@ def test_list_items_and_paragraphs_are_items():
         "1. three\n> quote\n\n***\n\n```\nx\n```\n"
     )
     assert read(text) == [
-        (hash_name(body), body)
-        for body in ["A paragraph\nof two lines.", "one", "two\nmore\n\neven more", "three"]
+        (hash_name(body), body) for body in ["A paragraph\nof two lines.", "one", "two\nmore\n\neven more", "three"]
     ]
 
 

@@ -64,9 +64,7 @@ def test_an_addition_stands_behind_one_blank_line(base, lead):
 
 def test_additions_use_the_newline_of_the_file():
     base = "## a\r\n\r\nx"
-    assert after(base, ("add", "b", "1\n2\r3", LIN)) == (
-        base + f"\r\n\r\n## b\r\n\r\n1\r\n2\r\n3\r\n\r\n{COMMENT}\r\n"
-    )
+    assert after(base, ("add", "b", "1\n2\r3", LIN)) == (base + f"\r\n\r\n## b\r\n\r\n1\r\n2\r\n3\r\n\r\n{COMMENT}\r\n")
     # A lone CR and a following LF must not become one line end.
     assert parse(after("x\n\n\n## a\r", ("add", "b", "y", EMPTY_METADATA))).find("b").text == "y"
 
@@ -134,9 +132,7 @@ def test_replacing_metadata_keeps_what_does_not_change():
     assert changed == BASE.replace("First.", "New.").replace(
         "<!-- wikimem: ts=1|  zz=2 -->", "<!-- wikimem: ts=2|  zz=2 | owner=user:lin -->"
     )
-    assert after(BASE, ("set_metadata", "one", EMPTY_METADATA)) == BASE.replace(
-        "\n\n<!-- wikimem: ts=1|  zz=2 -->", ""
-    )
+    assert after(BASE, ("set_metadata", "one", EMPTY_METADATA)) == BASE.replace("\n\n<!-- wikimem: ts=1|  zz=2 -->", "")
     assert after(BASE, ("set_metadata", "two", LIN)) == BASE.replace("line.\n", f"line.\n\n{COMMENT}\n")
 
 
@@ -245,9 +241,9 @@ def test_operations_on_the_same_item_add_up():
 
 
 def test_two_items_can_swap_names():
-    assert after(
-        "## a\n\n1\n\n## b\n\n2\n", ("rename", "a", "c"), ("rename", "b", "a"), ("rename", "c", "b")
-    ) == ("## b\n\n1\n\n## a\n\n2\n")
+    assert after("## a\n\n1\n\n## b\n\n2\n", ("rename", "a", "c"), ("rename", "b", "a"), ("rename", "c", "b")) == (
+        "## b\n\n1\n\n## a\n\n2\n"
+    )
 
 
 def test_edits_are_against_the_base_and_additions_are_one():
@@ -302,9 +298,7 @@ def test_additions_in_the_manner_of_a_list():
     assert after("8) a\n9) b\n", ("add", "c", "x", EMPTY_METADATA), ("add", "d", "y", EMPTY_METADATA)) == (
         "8) a\n9) b\n10) x ^c\n11) y ^d\n"
     )
-    assert after("- a\n", ("add", "my c", "x", LIN)) == (
-        "- a\n- x\n  <!-- memoranda: owner=user:lin | name=my c -->\n"
-    )
+    assert after("- a\n", ("add", "my c", "x", LIN)) == ("- a\n- x\n  <!-- memoranda: owner=user:lin | name=my c -->\n")
     assert after("- a\n", ("add", "c", "x\n\n```\ny\n```", EMPTY_METADATA)) == (
         "- a\n\n- x\n\n  ```\n  y\n  ```\n  <!-- memoranda: name=c -->\n"
     )

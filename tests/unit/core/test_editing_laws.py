@@ -39,9 +39,7 @@ documents = st.builds(
 )
 bodies = st.lists(st.sampled_from(BODY_LINES), min_size=1, max_size=4).map("\n".join)
 names = st.sampled_from(["a", "b", "new", "new name", "海", "N1", "id1", "- x", "1. y"])
-metadata = st.sampled_from(
-    [Metadata(), Metadata((("owner", "user:lin"),)), Metadata((("ts", "a|b--"), ("zz", "1")))]
-)
+metadata = st.sampled_from([Metadata(), Metadata((("owner", "user:lin"),)), Metadata((("ts", "a|b--"), ("zz", "1")))])
 operations = st.lists(
     st.tuples(
         st.sampled_from(["add", "replace", "rename", "remove", "set_metadata"]),
@@ -68,8 +66,7 @@ class Meant:
 
 def _meant(category: Category) -> list[Meant]:
     return [
-        Meant(s.name, s.text, dict(s.metadata.pairs), category.text[s.start : s.end].strip())
-        for s in category.sections
+        Meant(s.name, s.text, dict(s.metadata.pairs), category.text[s.start : s.end].strip()) for s in category.sections
     ]
 
 

@@ -179,9 +179,7 @@ def test_an_html_block_that_a_blank_line_ends_is_not_open():
 def test_reports_full_sets_of_merge_markers_only():
     conflict = "<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> branch\n"
     assert problems(f"## a\n\n{conflict}") == [(3, "merge-marker")]
-    assert problems(f"## a\r\n\r\n{conflict}".replace("\n", "\r\n").replace("\r\r", "\r")) == [
-        (3, "merge-marker")
-    ]
+    assert problems(f"## a\r\n\r\n{conflict}".replace("\n", "\r\n").replace("\r\r", "\r")) == [(3, "merge-marker")]
     assert problems(f"## a\n\n```\n{conflict}```\n") == []
     assert problems("## a\n\n<<<<<<< HEAD\n\n>>>>>>> branch\n") == []
     assert problems("## a\n\n x<<<<<<< HEAD\n=======\n>>>>>>> branch\n") == []

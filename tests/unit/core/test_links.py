@@ -99,9 +99,7 @@ def test_format():
 
 letters = st.characters(exclude_characters="[]|#:：\\`<\r\n", exclude_categories=["Cc", "Cs"])
 plain = st.text(letters, min_size=1, max_size=8).filter(lambda name: name == name.strip())
-pieces = st.sampled_from(
-    ["[[a:b]]", "[[a#b|c]]", "[[", "]]", "`", "\n", "> ", "- ", "    ", "x", "<!--", "-->"]
-)
+pieces = st.sampled_from(["[[a:b]]", "[[a#b|c]]", "[[", "]]", "`", "\n", "> ", "- ", "    ", "x", "<!--", "-->"])
 
 
 @given(plain, st.none() | plain, st.none() | plain, st.sampled_from(["colon", "hash"]))
@@ -132,13 +130,8 @@ def test_retargeting_changes_nothing_else(before, after):
 
 def test_retargeting_by_a_function():
     text = "[[:b]] [[#b]] [[a]] [[a:b]]"
-    assert (
-        retarget(text, lambda link: ":new" if link.category == "" else None)
-        == "[[:new]] [[#new]] [[a]] [[a:b]]"
-    )
-    assert (
-        retarget(text, lambda link: "n:m" if link.item is None else None) == "[[:b]] [[#b]] [[n:m]] [[a:b]]"
-    )
+    assert retarget(text, lambda link: ":new" if link.category == "" else None) == "[[:new]] [[#new]] [[a]] [[a:b]]"
+    assert retarget(text, lambda link: "n:m" if link.item is None else None) == "[[:b]] [[#b]] [[n:m]] [[a:b]]"
 
 
 @given(st.lists(pieces, max_size=20).map("".join))

@@ -17,9 +17,7 @@ from memoranda.core.metadata import (
     rewrite_comment,
 )
 
-COMMENT = (
-    "<!-- memoranda: owner=user:lin | source=conv_20260710#4 | ts=2026-07-10T03:00:00Z | type=profile -->"
-)
+COMMENT = "<!-- memoranda: owner=user:lin | source=conv_20260710#4 | ts=2026-07-10T03:00:00Z | type=profile -->"
 
 keys = st.one_of(st.sampled_from(KNOWN_KEYS), st.from_regex(r"[A-Za-z_][A-Za-z0-9_.-]{0,6}", fullmatch=True))
 values = st.one_of(
@@ -58,9 +56,7 @@ def test_what_is_written_is_read_back(metadata):
 
 def test_encodes_only_what_would_break_the_comment():
     metadata = Metadata((("source", "https://x.org/a%20b?q=1&r=100%#f"), ("name", "a-b - c")))
-    assert format_comment(metadata) == (
-        "<!-- memoranda: source=https://x.org/a%20b?q=1&r=100%#f | name=a-b - c -->"
-    )
+    assert format_comment(metadata) == ("<!-- memoranda: source=https://x.org/a%20b?q=1&r=100%#f | name=a-b - c -->")
 
 
 def test_leaves_other_percent_codes_alone():
@@ -109,9 +105,7 @@ def test_keys_are_compared_case_sensitively():
     assert (metadata.owner, metadata.get("Owner"), broken) == ("b", "a", [])
 
 
-@pytest.mark.parametrize(
-    ("value", "pinned"), [("true", True), ("Yes", True), ("1", True), ("no", False), ("", False)]
-)
+@pytest.mark.parametrize(("value", "pinned"), [("true", True), ("Yes", True), ("1", True), ("no", False), ("", False)])
 def test_pinned(value, pinned):
     assert Metadata((("pinned", value),)).pinned is pinned
 
@@ -147,8 +141,7 @@ def test_refuses_a_key_that_cannot_be_written():
 
 def test_finds_the_last_comment_that_stands_alone():
     text = (
-        "a <!-- memoranda: x=1 -->\n<!-- memoranda: x=2 -->  \r\n"
-        "  <!-- wikimem: x=3 -->\nb\n<!-- memoranda: x=4 --> c"
+        "a <!-- memoranda: x=1 -->\n<!-- memoranda: x=2 -->  \r\n  <!-- wikimem: x=3 -->\nb\n<!-- memoranda: x=4 --> c"
     )
     found = find_comment(text, 0, len(text))
     assert found is not None
@@ -168,9 +161,7 @@ def test_rewriting_keeps_the_raw_text_of_what_stays():
         rewrite_comment(comment, metadata.with_values(ts=None, type="event"))
         == "<!-- wikimem:  Zz = %2D |owner= user:lin|broken | type=event -->"
     )
-    assert (
-        rewrite_comment("<!-- memoranda: a=1 | b=2 -->", Metadata((("b", "2"),))) == "<!-- memoranda: b=2 -->"
-    )
+    assert rewrite_comment("<!-- memoranda: a=1 | b=2 -->", Metadata((("b", "2"),))) == "<!-- memoranda: b=2 -->"
     assert rewrite_comment("no comment", Metadata((("b", "2"),))) == "<!-- memoranda: b=2 -->"
 
 

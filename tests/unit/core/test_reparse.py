@@ -10,9 +10,34 @@ from memoranda.core.sections import Category
 
 _LINES = st.sampled_from(
     [
-        "# Title", "## a", "## b", "## a", "## c | d", "Setext", "---", "===", "text", "", "- item", "  ## inside",
-        "```", "~~~", "<!--", "-->", "<div>", "> quote", "<!-- memoranda: owner=user:lin -->", "<!-- memoranda: x -->",
-        "喜欢海边", "\ufeff## bom", "\ufeffSetext", "<<<<<<< ours", "=======", ">>>>>>> theirs", "[a]: /u", "    code",
+        "# Title",
+        "## a",
+        "## b",
+        "## a",
+        "## c | d",
+        "Setext",
+        "---",
+        "===",
+        "text",
+        "",
+        "- item",
+        "  ## inside",
+        "```",
+        "~~~",
+        "<!--",
+        "-->",
+        "<div>",
+        "> quote",
+        "<!-- memoranda: owner=user:lin -->",
+        "<!-- memoranda: x -->",
+        "喜欢海边",
+        "\ufeff## bom",
+        "\ufeffSetext",
+        "<<<<<<< ours",
+        "=======",
+        ">>>>>>> theirs",
+        "[a]: /u",
+        "    code",
     ]
 )
 _TEXTS = st.tuples(st.lists(_LINES, max_size=14), st.sampled_from(["\n", "\r\n", "\r"])).map(lambda t: t[1].join(t[0]))

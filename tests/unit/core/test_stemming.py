@@ -39,9 +39,7 @@ made_words = st.builds(
 )
 
 
-@pytest.mark.parametrize(
-    "pair", [pair.strip() for pair in PAIRS.replace("\n", " / ").split(" / ") if pair.strip()]
-)
+@pytest.mark.parametrize("pair", [pair.strip() for pair in PAIRS.replace("\n", " / ").split(" / ") if pair.strip()])
 def test_known_stems(pair: str) -> None:
     word, expected = pair.split()
     assert stem(word) == expected
@@ -51,12 +49,7 @@ def test_every_beginning_with_every_ending_as_the_reference_has_it() -> None:
     reference = pytest.importorskip("snowballstemmer").stemmer("english")
     if reference.stemWord("biologist") != "biolog":
         pytest.skip("the reference is older than the definition (3.1) that is implemented")
-    words = [
-        head + one + two
-        for head in BEGINNINGS
-        for one in ["", *ENDINGS]
-        for two in ("", "s", "ed", "ly", "ing")
-    ]
+    words = [head + one + two for head in BEGINNINGS for one in ["", *ENDINGS] for two in ("", "s", "ed", "ly", "ing")]
     assert {w: stem(w) for w in words} == {w: reference.stemWord(w) for w in words}
 
 

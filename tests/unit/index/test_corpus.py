@@ -18,9 +18,7 @@ from memoranda.index.corpus import Corpus
 from memoranda.index.entries import Entry, address_key, fold_exact, link_keys, searchable_text
 
 
-def item(
-    address: str, text: str = "text", scope: str = "shared", level: Level = "item", **more: Any
-) -> Entry:
+def item(address: str, text: str = "text", scope: str = "shared", level: Level = "item", **more: Any) -> Entry:
     category, _, name = address.partition(":")
     return Entry(address, level, scope, category, name, text, hash=text, links=find_links(text), **more)
 
@@ -102,8 +100,7 @@ def test_partitions_are_asked_for_by_level_and_scope() -> None:
     corpus.put(item("project/p/a:x", scope="project/p"))
     corpus.put(item("turn/c#1", level="resource"))
     assert [
-        (p.level, p.scope)
-        for p in corpus.partitions(["item"], ["User/Lin", "shared", "shared", "agent/none"])
+        (p.level, p.scope) for p in corpus.partitions(["item"], ["User/Lin", "shared", "shared", "agent/none"])
     ] == [
         ("item", "user/lin"),
         ("item", "shared"),

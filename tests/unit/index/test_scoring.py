@@ -18,9 +18,7 @@ from memoranda.index.scoring import Scoring
 words = st.sampled_from(["sea", "beach", "sand", "海", "海边", "rare"])
 documents = st.lists(st.lists(words, max_size=8), min_size=1, max_size=10)
 queries = st.dictionaries(words | st.just("absent"), st.sampled_from([1.0, 0.5, 2.0]), max_size=4)
-parameters = st.builds(
-    Bm25Parameters, st.sampled_from([0.0, 0.9, 1.2, 2.0]), st.sampled_from([0.0, 0.4, 0.75, 1.0])
-)
+parameters = st.builds(Bm25Parameters, st.sampled_from([0.0, 0.9, 1.2, 2.0]), st.sampled_from([0.0, 0.4, 0.75, 1.0]))
 
 
 def index_of(texts: Sequence[Sequence[str]]) -> Bm25Index:
@@ -30,9 +28,7 @@ def index_of(texts: Sequence[Sequence[str]]) -> Bm25Index:
     return index
 
 
-def scores_of(
-    indexes: Sequence[KeywordIndex], query: dict[str, float], p: Bm25Parameters
-) -> list[dict[int, float]]:
+def scores_of(indexes: Sequence[KeywordIndex], query: dict[str, float], p: Bm25Parameters) -> list[dict[int, float]]:
     """The score of every document that holds a term, for each index."""
     found: list[dict[int, float]] = [{} for _ in indexes]
     for one in Scoring(indexes, query, p).pool(10_000):
@@ -40,9 +36,7 @@ def scores_of(
     return found
 
 
-def by_formula(
-    texts: Sequence[Sequence[str]], query: dict[str, float], p: Bm25Parameters
-) -> dict[int, float]:
+def by_formula(texts: Sequence[Sequence[str]], query: dict[str, float], p: Bm25Parameters) -> dict[int, float]:
     average = sum(map(len, texts)) / len(texts)
     scores = {}
     for doc, terms in enumerate(texts):
@@ -147,9 +141,10 @@ def test_a_pool_of_nothing_is_empty() -> None:
 
 
 def test_a_term_in_every_document_still_counts() -> None:
-    assert [
-        s.doc for s in Scoring([index_of([["sea"], ["sea", "sea"]])], {"sea": 1.0}, Bm25Parameters()).pool(2)
-    ] == [1, 0]
+    assert [s.doc for s in Scoring([index_of([["sea"], ["sea", "sea"]])], {"sea": 1.0}, Bm25Parameters()).pool(2)] == [
+        1,
+        0,
+    ]
 
 
 many = st.lists(st.lists(words, min_size=1, max_size=12), min_size=1, max_size=60)
@@ -178,6 +173,7 @@ def test_few_documents_are_looked_at_for_a_common_term_once_the_best_are_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(scoring, "_FEW_POSTINGS", 100)
+
     class Watched(Bm25Index):
         whole: list[str]
 

@@ -28,9 +28,7 @@ def item(name: str, text: str, line: int = 1, category: str = "c", **metadata: s
     entry = Entry(address, "item", "user/Lin", category, name, text, "0123456789", parent=category, order=line)
     about = Metadata(tuple(metadata.items()))
     path = f"users/Lin/memory/{category.rpartition('/')[2]}.md"
-    return replace(
-        entry, metadata=about, links=find_links(text), citation=f"{path}:{line}", ts=metadata.get("ts", "")
-    )
+    return replace(entry, metadata=about, links=find_links(text), citation=f"{path}:{line}", ts=metadata.get("ts", ""))
 
 
 def test_an_entry_comes_back_as_it_was(tmp_path: Path) -> None:

@@ -109,9 +109,7 @@ def damaged(data: bytes, how: str, chance: random.Random) -> bytes | None:
     return bytes(changed)
 
 
-@pytest.mark.parametrize(
-    "how", ["gone", "cut", "longer", "one bit", "many bits"]
-)
+@pytest.mark.parametrize("how", ["gone", "cut", "longer", "one bit", "many bits"])
 @pytest.mark.parametrize("open_before", [False, True], ids=["opened after", "opened before"])
 def test_damage_to_the_cache_changes_no_answer(
     tmp_path: Path, how: str, open_before: bool, request: pytest.FixtureRequest

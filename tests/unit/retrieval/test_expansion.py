@@ -100,9 +100,7 @@ def test_a_link_in_a_scope_leads_into_that_scope_first(retriever: Make, entry: M
         "user/lin/a:x",
         "user/lin/b:y",
     ]
-    assert [h.address for h in retriever(entries).retrieve("sea", scopes=["user/lin"])][1:] == [
-        "user/lin/b:y"
-    ]
+    assert [h.address for h in retriever(entries).retrieve("sea", scopes=["user/lin"])][1:] == ["user/lin/b:y"]
 
 
 def test_what_the_caller_hides_is_not_brought(retriever: Make, entry: MakeEntry) -> None:

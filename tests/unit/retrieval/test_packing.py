@@ -17,9 +17,7 @@ def hit(name: str, text: str) -> Hit:
 
 FRAME = estimate_tokens(frame_text())
 texts = (
-    st.text(max_size=60)
-    | st.integers(1, 60).map(lambda n: "word " * n)
-    | st.integers(1, 60).map(lambda n: "海边" * n)
+    st.text(max_size=60) | st.integers(1, 60).map(lambda n: "word " * n) | st.integers(1, 60).map(lambda n: "海边" * n)
 )
 
 

@@ -54,9 +54,7 @@ def test_expiry(entry: Callable[..., Entry], valid_to: str, gone: bool) -> None:
         assert found.reasons == (f"valid until {valid_to}",)
 
 
-@pytest.mark.parametrize(
-    "reference", ["a:new", "new", "[[a:new]]", "[[a#new|the new one]]", "A：New", "^new"]
-)
+@pytest.mark.parametrize("reference", ["a:new", "new", "[[a:new]]", "[[a#new|the new one]]", "A：New", "^new"])
 def test_a_successor_however_it_is_named(entry: Callable[..., Entry], reference: str) -> None:
     corpus = Corpus()
     new = entry("a:new")

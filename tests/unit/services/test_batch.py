@@ -12,6 +12,7 @@ from observing import journal, memory_bytes, tree_bytes, write
 def test_all_of_it_or_nothing(vault: Vault, root: Path) -> None:
     vault.remember("c:a", "one")
     before = tree_bytes(root, "memory", "history", "journal.jsonl")
+
     def half() -> None:
         with vault.batch():
             vault.remember("c:b", "two")

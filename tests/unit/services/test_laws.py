@@ -20,6 +20,7 @@ from observing import journal, memory_bytes
 
 LAWS = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 
+
 @LAWS
 @given(st.lists(CHANGES, min_size=1, max_size=6))
 def test_undo_takes_every_change_back_to_the_byte(changes: list[tuple[str, ...]]) -> None:

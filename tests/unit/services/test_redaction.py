@@ -148,8 +148,7 @@ def test_lookalike_stays(text: str) -> None:
 
 def test_only_the_secret_goes() -> None:
     text = (
-        "A\r\n export DB_PASSWORD=swordfish \r\nurl: postgres://lin:h2O!x@db/app?x=1\u2028"
-        "密码是 hunter2xyz，别忘了\n"
+        "A\r\n export DB_PASSWORD=swordfish \r\nurl: postgres://lin:h2O!x@db/app?x=1\u2028密码是 hunter2xyz，别忘了\n"
     )
     assert redact(text)[0] == (
         "A\r\n export DB_PASSWORD=[redacted:password] \r\nurl: postgres://lin:[redacted:url-password]@db/app?x=1\u2028"
@@ -164,9 +163,7 @@ def test_counts_by_kind() -> None:
 
 def test_private_key_inside_json_and_without_its_end() -> None:
     body = "MIIEpAIBAAKCAQEA7Kanarie0001Kanarie0001"
-    inline = (
-        f'{{"private_key": "-----BEGIN PRIVATE KEY-----\\n{body}\\n-----END PRIVATE KEY-----\\n", "id": 1}}'
-    )
+    inline = f'{{"private_key": "-----BEGIN PRIVATE KEY-----\\n{body}\\n-----END PRIVATE KEY-----\\n", "id": 1}}'
     assert body not in redact(inline)[0]
     assert redact(inline)[0].endswith('", "id": 1}')
     cut = f"-----BEGIN OPENSSH PRIVATE KEY-----\n{body}\n{body}\n\nand then prose"

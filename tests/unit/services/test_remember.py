@@ -156,9 +156,7 @@ def test_made_names_do_not_collide(vault: Vault) -> None:
         (" \n\t\n", "empty"),
     ],
 )
-def test_text_that_would_change_its_surroundings_is_refused(
-    vault: Vault, root: Path, text: str, said: str
-) -> None:
+def test_text_that_would_change_its_surroundings_is_refused(vault: Vault, root: Path, text: str, said: str) -> None:
     vault.remember("c:there", "something")
     before = memory_bytes(root)
     for write_it in (lambda: vault.remember("c:new", text), lambda: vault.revise("c:there", text)):
@@ -455,4 +453,3 @@ def test_the_same_text_without_naming_an_owner_is_the_one_that_is_there(vault: V
     assert any("source" in note for note in again.notes)
     assert vault.remember("notes:y", "Likes tea.").status == "duplicate"
     assert vault.remember("notes:y", "Likes tea.", owner="user:bo").status == "added"
-

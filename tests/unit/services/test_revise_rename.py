@@ -142,14 +142,15 @@ def test_rename_follows_scopes(vault: Vault, root: Path) -> None:
     write(root, "users/ana/memory/notes.md", "## a\n\n[[people:lin]] [[user/kim/people:lin]]\n")
     vault.rename("people:lin", "ada")
     # Kim's link means Kim's own item; Ana has none, so hers means the shared one.
-    assert "[[people:lin]] [[shared/people:ada]] [[user/kim/people:lin]]" in (
-        root / "users/kim/memory/notes.md"
-    ).read_text()
+    assert (
+        "[[people:lin]] [[shared/people:ada]] [[user/kim/people:lin]]"
+        in (root / "users/kim/memory/notes.md").read_text()
+    )
     assert "[[people:ada]] [[user/kim/people:lin]]" in (root / "users/ana/memory/notes.md").read_text()
     vault.rename("user/kim/people:lin", "li")
-    assert "[[people:li]] [[shared/people:ada]] [[user/kim/people:li]]" in (
-        root / "users/kim/memory/notes.md"
-    ).read_text()
+    assert (
+        "[[people:li]] [[shared/people:ada]] [[user/kim/people:li]]" in (root / "users/kim/memory/notes.md").read_text()
+    )
     assert "[[people:ada]] [[user/kim/people:li]]" in (root / "users/ana/memory/notes.md").read_text()
 
 

@@ -100,9 +100,7 @@ class TestSavedBefore:
 
     @pytest.mark.parametrize("exchanges", [True, False])
     @pytest.mark.parametrize("kind", SAVES)
-    def test_both_are_there(
-        self, kind: str, exchanges: bool, path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_both_are_there(self, kind: str, exchanges: bool, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         if not exchanges:
             monkeypatch.setattr(module, "exchange", lambda first, second: False)
         theirs = SAVES[kind](BASE)
@@ -153,9 +151,7 @@ class TestSavedWhile:
 
     @pytest.mark.parametrize("times", [1, 2, 3, 5])
     @pytest.mark.parametrize("kind", SAVES)
-    def test_both_are_there(
-        self, kind: str, times: int, path: Path, before_exchange: list[Callable[[], None]]
-    ) -> None:
+    def test_both_are_there(self, kind: str, times: int, path: Path, before_exchange: list[Callable[[], None]]) -> None:
         written: list[bytes] = []
 
         def saves() -> None:
@@ -214,9 +210,7 @@ class TestSavedWhile:
         assert [p.name for p in path.parent.iterdir() if ".tmp" in p.name] == []
 
     @pytest.mark.parametrize("times", [1, 2])
-    def test_what_is_not_utf_8_stays(
-        self, times: int, path: Path, before_exchange: list[Callable[[], None]]
-    ) -> None:
+    def test_what_is_not_utf_8_stays(self, times: int, path: Path, before_exchange: list[Callable[[], None]]) -> None:
         saved = [BASE + b"\xff" * (n + 1) for n in range(times)]
         left = list(saved)
         before_exchange += [lambda: save(path, left.pop(0))] * times
@@ -226,9 +220,7 @@ class TestSavedWhile:
         assert [p.name for p in path.parent.iterdir() if ".tmp" in p.name] == []
 
     @pytest.mark.parametrize("after", [0, 1, 2])
-    def test_a_file_that_goes(
-        self, after: int, path: Path, before_exchange: list[Callable[[], None]]
-    ) -> None:
+    def test_a_file_that_goes(self, after: int, path: Path, before_exchange: list[Callable[[], None]]) -> None:
         """Deleted on purpose is deleted; what was saved before that is kept beside it if we held it."""
         saves = [lambda: save(path, BASE + b"\nLine 0.\n")] * after
         before_exchange += [*saves[:1], *saves[1:], path.unlink]
@@ -376,9 +368,7 @@ class TestOddThings:
     """A path that is no longer a file of ours."""
 
     @pytest.mark.parametrize("what", ["folder", "pipe"])
-    def test_is_given_back(
-        self, what: str, path: Path, before_exchange: list[Callable[[], None]]
-    ) -> None:
+    def test_is_given_back(self, what: str, path: Path, before_exchange: list[Callable[[], None]]) -> None:
         def changes() -> None:
             path.unlink()
             if what == "folder":

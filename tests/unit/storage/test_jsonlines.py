@@ -58,9 +58,7 @@ def test_an_empty_file(lines: JsonLines) -> None:
 
 @given(st.lists(st.lists(records, max_size=3), max_size=5), st.sampled_from([1, 2, 3, 7, 64, 65_536]))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
-def test_what_is_appended_is_read_from_both_ends(
-    tmp_path: Path, batches: list[list[Record]], block: int
-) -> None:
+def test_what_is_appended_is_read_from_both_ends(tmp_path: Path, batches: list[list[Record]], block: int) -> None:
     path = tmp_path / "lines.jsonl"
     path.unlink(missing_ok=True)
     lines = JsonLines(str(path))

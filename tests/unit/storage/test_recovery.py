@@ -416,9 +416,7 @@ class TestFailing:
         assert b"green-tea" in (root / "memory/days.md").read_bytes()
 
     @pytest.mark.parametrize("what", ["folder", "pipe", "file-above"])
-    def test_something_else_in_a_files_place(
-        self, what: str, stocked: Storage, root: Path, open_storage: Open
-    ) -> None:
+    def test_something_else_in_a_files_place(self, what: str, stocked: Storage, root: Path, open_storage: Open) -> None:
         """It does not keep the vault from being written, and is left as it is."""
 
         def change(transaction: Transaction) -> None:

@@ -169,9 +169,7 @@ def test_taken_again_in_the_middle_of_a_change(storage: Storage) -> None:
     assert [record.action for record in storage.history.read()] == ["add"]
 
 
-def test_nothing_is_read_again_while_nobody_else_writes(
-    storage: Storage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_read_again_while_nobody_else_writes(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
     add(storage, "likes:tea", "Green.")
     monkeypatch.setattr(storage.history, "last", lambda: 1 / 0)
     add(storage, "likes:milk", "Yes.")

@@ -84,9 +84,7 @@ class TestWhatIsWritten:
 
     @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
     @pytest.mark.parametrize("bom", ["", "\ufeff"])
-    def test_newlines_bom_mode_and_odd_characters(
-        self, newline: str, bom: str, memory: Path, storage: Storage
-    ) -> None:
+    def test_newlines_bom_mode_and_odd_characters(self, newline: str, bom: str, memory: Path, storage: Storage) -> None:
         path = memory / "odd.md"
         text = bom + "# odd\u2028\n\n## a\n\none\x85\x0b\x00 🐘\n\n## b\n\ntwo\n".replace("\n", newline)
         save(path, text.encode())
@@ -409,9 +407,7 @@ class TestMeanwhile:
         assert all(entry.action == "external-edit" for entry in storage.journal.read())
 
     @pytest.mark.skipif(not os.path.exists("/proc/self"), reason="only Linux can tell who is writing")
-    def test_an_editor_that_never_ends(
-        self, likes: Path, storage: Storage, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_an_editor_that_never_ends(self, likes: Path, storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "WRITER_PATIENCE", 0.01)
         monkeypatch.setattr(install_module, "WRITER_PATIENCE", 0.01)
         with likes.open("ab") as stream:
