@@ -61,15 +61,14 @@ class Accumulators:
         loose = self._loose
         return [loose.get(doc, 0.0) for doc in docs]
 
-    def at_least(self, floor: float, docs: Collection[int]) -> Collection[int]:
-        """Of documents that hold one term, those with so high a score."""
-        if not floor:
-            return docs
+    def at_least(self, floor: float, docs: Collection[int]) -> Iterable[tuple[int, float]]:
+        """Of documents that hold one term, those with so high a score, and their scores."""
         if self._row and isinstance(docs, (list, array)):
             row = self._row
-            return [doc for doc in docs if row[doc] >= floor]
+            high = [doc for doc in docs if row[doc] >= floor] if floor else docs
+            return zip(high, map(row.__getitem__, high), strict=True)
         loose = self._loose
-        return [doc for doc in docs if loose.get(doc, 0.0) >= floor]
+        return [(doc, score) for doc in docs if (score := loose.get(doc, 0.0)) >= floor]
 
     def items(self) -> Iterator[tuple[int, float]]:
         """Every document that holds any term, with its score."""
@@ -105,8 +104,7 @@ def promising(
             added = sums[number]
             if not floor and len(docs) >= size:
                 floor = _nth_best(added.of(docs), size)
-            if high := added.at_least(floor, docs):
-                found[number].update(zip(high, added.of(high), strict=True))
+            found[number].update(added.at_least(floor, docs))
         if sum(map(len, found)) >= counted + size:
             floor = last_of_best(found, size)
             found = [{doc: score for doc, score in known.items() if score >= floor} for known in found]

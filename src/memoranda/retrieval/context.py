@@ -99,6 +99,7 @@ class Surroundings:
         "_around",
         "_asking",
         "_context",
+        "_has_neighbours",
         "_held",
         "_lent",
         "_partition",
@@ -122,6 +123,7 @@ class Surroundings:
         self._partition, self._terms, self._context = partition, terms, context
         self._places: dict[int, int] = {}
         self._slots: dict[int, int] = {}
+        self._has_neighbours = False
         self._settle(pool, sees)
         self._pool = set(self._places) if not context else {self._slots[doc] for doc in pool}
         self._asking: set[int] = set()
@@ -146,6 +148,10 @@ class Surroundings:
         run_of, reach = self._partition.run, 2 if self._context.far else 1
         for doc in pool:
             run, at = run_of(doc)
+            if len(run) == 1:
+                slots[doc] = rows[doc] = start = len(rows) * _APART
+                places[start] = doc
+                continue
             start, first = rows.setdefault(run[0], len(rows) * _APART), max(0, at - reach)
             for slot, other in enumerate(run[first : at + reach + 1], start + first):
                 if slot in places or slot in refused:
@@ -155,14 +161,18 @@ class Surroundings:
                     slots[other] = slot
                 else:
                     refused.add(slot)
+        # Where nobody has a neighbour nothing can be lent from one to the other.
+        self._has_neighbours = len(places) > len(rows)
 
     def _read(self) -> None:
         """What each term's postings say of the documents, and what they lend each other."""
         terms, context, places, slots = self._terms, self._context, self._places, self._slots
         ratios, codes = terms.ratios, self._partition.index.codes
-        steps = [(1, context.near), (-1, context.near)] if context else []
-        if context.far:
-            steps += [(2, context.far), (-2, context.far)]
+        steps: list[tuple[int, float]] = []
+        if self._has_neighbours:
+            steps += [(1, context.near), (-1, context.near)]
+            if context.far:
+                steps += [(2, context.far), (-2, context.far)]
         answer, asking = context.answer, self._asking
         for term, _ in terms.factors:
             held = {slots[doc]: code for doc, code in codes(term, slots)}
@@ -185,7 +195,7 @@ class Surroundings:
     def scores(self, own: Mapping[int, float]) -> Iterator[tuple[int, float]]:
         """Every document that may come up, with its score; ``own`` are the BM25 scores of the pool."""
         places, pool, spread = self._places, self._pool, self._context.spread
-        if not self._context:
+        if not self._context or not (self._has_neighbours or self._context.sitting):
             yield from ((doc, own[doc]) for doc in self._slots)
             return
         totals, borrowed, rows = self._summed()
