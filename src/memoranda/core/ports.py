@@ -10,10 +10,12 @@ from typing import Protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime, tzinfo
 
-__all__ = ["Clock", "KeywordIndex", "Segmenter"]
+    from memoranda.core.vectors import Near, VectorRow
+
+__all__ = ["Clock", "Embedder", "KeywordIndex", "Segmenter", "VectorIndex"]
 
 
 class Clock(Protocol):
@@ -90,4 +92,98 @@ class Segmenter(Protocol):
 
     def cut(self, text: str) -> Iterable[str]:
         """The words of a text, in order, single characters too; together they are the text."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors of one space, where like meaning lies close by cosine. Safe from several threads."""
+
+    @property
+    def model(self) -> str:
+        """Names the space: ``"openai:text-embedding-3-small@512"``. Vectors of two names are never compared.
+
+        The same text has the same vector, but for rounding, as long as this is the same.
+        """
+        ...
+
+    def embed_documents(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """A vector for each text, in their order, all of one length; not necessarily of length 1.
+
+        May take long. Transient faults have been tried again, with pauses, before anything is raised.
+
+        Raises:
+            ServiceFailed: the endpoint failed, or answered with what cannot be vectors of this space.
+            MissingExtra: the package that it needs cannot be imported.
+        """
+        ...
+
+    def embed_query(self, text: str, seconds: float | None = None) -> Sequence[float]:
+        """The vector of a question, in ``seconds`` (``None``: however long it takes), tried once.
+
+        Raises:
+            ServiceFailed: as above, or not in time.
+            MissingExtra: the package that it needs cannot be imported.
+        """
+        ...
+
+
+class VectorIndex(Protocol):
+    """The vectors of one space (one model, one dimension) by address. Derived: it can be made again from the files.
+
+    Cosines alone count: vectors need not be of length 1. A vector that is all
+    zero, or holds what is no number, is held and never found. One writer at a
+    time; who reads sees what was committed last when it asks.
+    """
+
+    @property
+    def dimension(self) -> int:
+        """The length of the vectors; 0 as long as there is none."""
+        ...
+
+    def __len__(self) -> int:
+        """How many rows are held."""
+        ...
+
+    def parents(self) -> set[str]:
+        """The parents (:attr:`VectorRow.parent`) of all rows."""
+        ...
+
+    def held(self, parent: str) -> Mapping[str, str]:
+        """The rows of one parent: digests by address."""
+        ...
+
+    def put(self, rows: Sequence[VectorRow], vectors: Sequence[Sequence[float]]) -> None:
+        """Add rows with their vectors, or replace those of the same address. All or none is held after a crash.
+
+        Raises:
+            UsageError: not as many vectors as rows, or of another length than those that are held.
+            VaultError: it could not be written.
+        """
+        ...
+
+    def remove(self, addresses: Collection[str]) -> None:
+        """Take rows out, their vectors and addresses wiped from the disk; those that are not held are ignored."""
+        ...
+
+    def search(self, vector: Sequence[float], count: int, homes: Collection[str] | None = None) -> list[Near]:
+        """The ``count`` rows nearest to a vector, the nearest first, of these homes only (``None``: of all).
+
+        Equal ones in an order that does not depend on how they were added. Raises UsageError: another length.
+        """
+        ...
+
+    def cosines(self, vector: Sequence[float], addresses: Collection[str]) -> Mapping[str, Near]:
+        """How near single rows are; those that are not held are left out."""
+        ...
+
+    def sample(self, vector: Sequence[float], count: int) -> Sequence[float]:
+        """The cosines of up to ``count`` rows from all over the index, always the same ones: what is near by chance."""
+        ...
+
+    def clear(self) -> None:
+        """Hold nothing."""
+        ...
+
+    def close(self) -> None:
+        """Give back what is held open."""
         ...

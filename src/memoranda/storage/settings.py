@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from memoranda.storage.embedding_settings import EmbeddingSettings
+
 __all__ = ["SETTINGS_FILE", "Settings", "read_settings", "usable_settings"]
 
 SETTINGS_FILE = "memoranda.toml"
@@ -37,6 +39,8 @@ class Settings:
     usage: bool = True
     projects: Mapping[str, str] = field(default_factory=dict)
     segmenter: str = ""
+    #: The table ``[embedding]``; ``None`` where there is none.
+    embedding: EmbeddingSettings | None = None
 
 
 _RULES: dict[str, tuple[type | tuple[type, ...], str]] = {
@@ -96,8 +100,12 @@ def read_settings(root: str, faults: list[str] | None = None) -> Settings:
 def _setting(key: str, value: Any, root: str) -> dict[str, Any]:
     if key == "projects":
         return {"projects": _projects_from(value, root)}
+    if key == "embedding":
+        from memoranda.storage.embedding_settings import read_embedding
+
+        return {"embedding": read_embedding(value, SETTINGS_FILE)}
     if key not in _RULES:
-        raise UsageError(f"{SETTINGS_FILE}: {key!r} is not a setting (known: {', '.join(_RULES)}, projects)")
+        raise UsageError(f"{SETTINGS_FILE}: {key!r} is not a setting (known: {', '.join(_RULES)}, projects, embedding)")
     kinds, meaning = _RULES[key]
     if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool) or not _fits(key, value):
         raise UsageError(f"{SETTINGS_FILE}: {key} is {meaning}, not {_shown(value)}")
