@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager, suppress
 
-from memoranda.core.errors import Conflict, VaultError
+from memoranda.core.errors import Conflict, MemorandaError, UsageError, VaultError
 from memoranda.services.overview_mark import is_current
 from memoranda.services.reading import Reading
 from memoranda.storage.clock import SystemClock
@@ -19,11 +19,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from types import TracebackType
-    from typing import Any
+    from typing import Any, Literal
 
     from memoranda.core.model import Forgotten, Imported, Problem, Turn, Written
-    from memoranda.core.ports import Clock
+    from memoranda.core.ports import Clock, Embedder
+    from memoranda.index.vector_sync import Synced
     from memoranda.services.contents import Progress
+    from memoranda.services.embedding import Embedding, EmbeddingStatus
     from memoranda.services.remember import OnExists
     from memoranda.services.status import Status
     from memoranda.services.writer import Writer
@@ -51,8 +53,19 @@ class Vault(Reading):
     :class:`memoranda.services.reading.Reading`.
     """
 
-    def __init__(self, folder: VaultFolder, *, actor: str, clock: Clock) -> None:
+    def __init__(
+        self,
+        folder: VaultFolder,
+        *,
+        actor: str,
+        clock: Clock,
+        embedder: Embedder | None = None,
+        background: str = "thread",
+    ) -> None:
         super().__init__(Storage.at(folder, clock, actor), Resources(folder))
+        self._embedder, self._background = embedder, background
+        self._made_embedding: Embedding | None = None
+        self._embedding_fault: MemorandaError | None = None
         self._mutex = self._contents.mutex
         self._made_writer: Writer | None = None
         if self.settings.segmenter:
@@ -74,6 +87,26 @@ class Vault(Reading):
             self._contents.segmenting = partial(load_segmentation, SEGMENTER_LOADER, name)
 
     @property
+    def _embedding(self) -> Embedding | None:
+        """The vault's vectors, where an embedder was given or chosen in the settings. Raises UsageError, MissingExtra."""
+        if self._embedding_fault is not None:
+            raise self._embedding_fault
+        if self._made_embedding is None:
+            settings = self.settings.embedding
+            if self._embedder is None and not settings:
+                return None
+            from memoranda.adapters.embedding import embedding_for
+
+            try:
+                self._made_embedding = embedding_for(
+                    self._storage, self._contents, settings, self._embedder, in_process=self._background == "thread"
+                )
+            except MemorandaError as error:
+                self._embedding_fault = error
+                raise
+        return self._made_embedding
+
+    @property
     def _writer(self) -> Writer:
         if self._made_writer is None:
             from memoranda.services.writer import Writer
@@ -89,10 +122,15 @@ class Vault(Reading):
         create: bool = True,
         actor: str = "user",
         clock: Clock | None = None,
+        embedder: Embedder | None = None,
+        background: Literal["thread", "process"] = "thread",
     ) -> Vault:
         """Open the vault in a folder; it is created if absent, unless ``create`` is False.
 
-        ``actor`` is who the journal says is writing.
+        ``actor`` is who the journal says is writing. ``embedder`` takes the place
+        of the one that the settings name. What is new is embedded in the
+        ``background``: by a thread of this process, or by a process of its own
+        where this one will not be there for long.
 
         Raises:
             VaultUnreadable: not there, not a folder, or no permission.
@@ -103,7 +141,13 @@ class Vault(Reading):
             from memoranda.services.redaction import redact
 
             actor = redact(actor)[0]
-        vault = cls(VaultFolder(os.fspath(path), create=create), actor=actor, clock=clock or SystemClock())
+        vault = cls(
+            VaultFolder(os.fspath(path), create=create),
+            actor=actor,
+            clock=clock or SystemClock(),
+            embedder=embedder,
+            background=background,
+        )
         if os.path.exists(vault._storage.vault.path("forgetting.json")):
             from memoranda.services.forget import resume
 
@@ -113,7 +157,10 @@ class Vault(Reading):
         return vault
 
     def close(self) -> None:
-        """Bring ``MEMORY.md`` up to date. Everything else is on disk already."""
+        """Bring ``MEMORY.md`` up to date, and stop what goes on in the background. Everything else is on disk already."""
+        if self._made_embedding is not None:
+            self._made_embedding.close()
+            self._made_embedding = None
         if not self.settings.overview:
             return
         with self._mutex:
@@ -244,8 +291,18 @@ class Vault(Reading):
         from memoranda.services.forget import forget
 
         with self._mutex:
+            wipe = None
+            with suppress(MemorandaError):
+                wipe = None if (embedding := self._embedding) is None else embedding.wipe
             return forget(
-                self._writer, self._resources, address, source=source, user=user, derived=derived, preview=preview
+                self._writer,
+                self._resources,
+                address,
+                source=source,
+                user=user,
+                derived=derived,
+                preview=preview,
+                vectors=wipe,
             )
 
     def undo(self, journal_id: str | None = None) -> Written:
@@ -325,6 +382,23 @@ class Vault(Reading):
         problems = self.check()
         return status_of(self._storage, self._resources, self.categories(), len(problems))
 
+    def embed(self, progress: Progress | None = None, *, anew: bool = False, patience: float = 0.0) -> Synced:
+        """Embed what is not embedded yet, now; ``anew``: everything, whatever vectors there are.
+
+        Raises:
+            UsageError: no embedder is configured.
+            VaultBusy: for longer than ``patience`` seconds another process has been doing so.
+            ServiceFailed, MissingExtra: the embedder.
+            VaultError: the vectors could not be written.
+        """
+        if (embedding := self._embedding) is None:
+            raise UsageError("no embedder is configured: write [embedding] with a provider into memoranda.toml")
+        return embedding.sync(progress, anew=anew, patience=patience)
+
+    def embedding_status(self) -> EmbeddingStatus | None:
+        """How the vectors stand; ``None`` where no embedder is configured. Raises MissingExtra, VaultError."""
+        return None if (embedding := self._embedding) is None else embedding.status()
+
     def reindex(self, progress: Progress | None = None) -> Status:
         """Throw away everything derived and make it again from the files.
 
@@ -338,7 +412,7 @@ class Vault(Reading):
         with self._mutex:
             self._contents.refresh(("item", "resource"))
             with self._storage.locked(), self._contents.renewed():
-                clear_cache(self._storage)
+                clear_cache(self._storage, spare_vectors=True)
                 self._contents.refresh(("item", "resource"), None, progress)
                 if self.settings.overview:
                     refresh_overview(self._storage)

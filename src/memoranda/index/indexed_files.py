@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from memoranda.storage.files import Stamp
     from memoranda.storage.snapshot import FoundFile
 
-__all__ = ["Holdings", "IndexedFile"]
+__all__ = ["Holdings", "IndexedFile", "SourceFile"]
 
 
 @dataclass(slots=True)
@@ -39,6 +39,16 @@ class IndexedFile:
     held: dict[str, tuple[int, int, int]] | None = None
     parents: set[str] = field(default_factory=set)
     category: Category | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file that entries come from; ``parents`` are level, scope and name of what they belong to."""
+
+    level: Level
+    stamp: Stamp
+    settled: bool
+    parents: tuple[tuple[Level, str, str], ...]
 
 
 class Holdings:

@@ -150,6 +150,15 @@ class Partition:
             found.setdefault(path, set()).add(parent)
         return found
 
+    def of_parent(self, parent: str) -> list[int]:
+        """The documents of a category, conversation or document."""
+        found = list(self._members.get(parent, ()))
+        base = self._base
+        if base is not None:
+            stored = [number for number, one in enumerate(base.parents) if one[0] == parent]
+            found += [doc for number in stored for doc in base.documents_of(number) if doc not in self._gone]
+        return found
+
     def arrange(self, parent: str, docs: Sequence[int], orders: Mapping[int, int]) -> None:
         """In which order the documents of a parent stand now, and where those of the segment do if not as before."""
         self._arranged[parent] = docs

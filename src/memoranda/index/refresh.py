@@ -9,7 +9,7 @@ from memoranda.core.errors import Conflict, VaultError, VaultUnreadable
 from memoranda.core.model import Problem
 from memoranda.index.accounting import Accounting
 from memoranda.index.crowding import crowded
-from memoranda.index.indexed_files import Holdings, IndexedFile
+from memoranda.index.indexed_files import Holdings, IndexedFile, SourceFile
 from memoranda.index.segment_keeper import SegmentKeeper
 from memoranda.storage.files import Stamp
 from memoranda.storage.snapshot import scan
@@ -93,6 +93,23 @@ class Refresher:
         if conversations is not None:
             missing += self._refresh_turns(conversations, until, progress)
         return missing
+
+    def sources(self) -> dict[str, SourceFile]:
+        """Every file that has been read, as it is known, with what of it is a parent of entries."""
+        found: dict[str, SourceFile] = {}
+        present = self._storage.vault.last_found
+        for path, file in self._items.items():
+            if path in present:
+                address = present[path].address
+                name = address.scope.prefix + address.category
+                found[path] = SourceFile("item", file.stamp, file.settled, (("item", file.scope, name),))
+        stored = self._corpus.partition("resource", "shared").parents_by_file() if self._turns else {}
+        for path, file in self._turns.items():
+            said = file.parents if file.held is not None else stored.get(path, set())
+            turns: Level = "resource"
+            parents = tuple((turns, "shared", conversation) for conversation in sorted(said))
+            found[path] = SourceFile(turns, file.stamp, file.settled, parents)
+        return found
 
     def _look(self, levels: Sequence[Level]) -> tuple[Snapshot | None, dict[str, ConversationFile] | None]:
         """What files there are of these levels."""

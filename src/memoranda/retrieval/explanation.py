@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["Explanation", "Factor", "LentPart", "TermPart"]
+__all__ = ["Explanation", "Factor", "LentPart", "NearPart", "TermPart"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,20 @@ class Factor:
 
 
 @dataclass(frozen=True, slots=True)
+class NearPart:
+    """What nearness by meaning added to the score: the cosine, and how many standard deviations that is above chance."""
+
+    cosine: float
+    surprise: float
+    part: float
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """How a hit came to its place.
 
-    ``terms`` are its own words, ``lent`` what stands around it adds; their sum
-    times the ``factors`` is ``keyword``, the score before ``effects``
+    ``terms`` are its own words, ``lent`` what stands around it adds, ``near``
+    what its meaning adds (none where there is no vector of it); their sum times the ``factors`` is ``keyword``, the score before ``effects``
     (superseded, expired, ...) were applied; ``score`` is the one it was ranked
     by. ``occurrences`` is set by exact search, ``missing`` are the query's
     terms that the hit itself does not hold.
@@ -60,6 +69,7 @@ class Explanation:
     scope: str = "shared"
     terms: tuple[TermPart, ...] = ()
     lent: tuple[LentPart, ...] = ()
+    near: NearPart | None = None
     factors: tuple[Factor, ...] = ()
     keyword: float = 0.0
     occurrences: int = 0
@@ -82,6 +92,8 @@ class Explanation:
             lines.append(f"holds the exact text {times}")
         lines += [_term_line(part) for part in self.terms]
         lines += [_lent_line(part) for part in self.lent]
+        if self.near is not None:
+            lines.append(_near_line(self.near))
         lines += [
             factor.reason if factor.times == 1.0 else f"{factor.reason}: x{factor.times:.3g}" for factor in self.factors
         ]
@@ -116,3 +128,8 @@ def _lent_line(part: LentPart) -> str:
     words = ", ".join(f"“{word}”" for word in part.words)
     who = f"{part.address}, {part.where}, lends" if part.address else f"{part.where} lends"
     return f"{who} {words}: +{part.part:.3f}"
+
+
+def _near_line(part: NearPart) -> str:
+    chance = f", {part.surprise:.1f} standard deviations above chance" if part.surprise else ""
+    return f"near in meaning (cosine {part.cosine:.2f}{chance}): {part.part:+.3f}"

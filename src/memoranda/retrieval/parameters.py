@@ -40,6 +40,11 @@ class RetrievalParameters:
     A linked entry has ``link_share`` of its hit's score before hub damping;
     one hit brings ``links_per_hit`` at most. What is superseded or expired
     keeps ``outdated_share`` of its score.
+
+    Where there are vectors, ``fusion`` says how both signals are made one
+    (:mod:`memoranda.retrieval.fusion`) with a share of ``dense_weight`` for
+    vectors; the ``dense_pool`` nearest are looked at. What is ``near`` standard
+    deviations nearer than chance is an answer, whatever words it holds.
     """
 
     memory: Bm25Parameters = field(default_factory=Bm25Parameters)
@@ -58,6 +63,10 @@ class RetrievalParameters:
     link_share: float = 0.5
     links_per_hit: int = 5
     outdated_share: float = 0.5
+    fusion: str = "weighted"
+    dense_weight: float = 0.4
+    dense_pool: int = 64
+    near: float = 4.0
 
     def bm25(self, level: Level) -> Bm25Parameters:
         """The keyword parameters of a level: passages are longer than what is remembered."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from memoranda.index.entries import Entry, Key
     from memoranda.index.scoring import TermScore
 
-__all__ = ["Candidate", "Loan", "merge"]
+__all__ = ["Candidate", "Loan", "Nearness", "merge"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,21 @@ class Loan:
 
 
 @dataclass(frozen=True, slots=True)
+class Nearness:
+    """How near a hit is by meaning: its cosine, standard deviations above chance, and what that added to the score."""
+
+    cosine: float
+    surprise: float
+    part: float
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """An entry on its way to become a hit. ``base`` is its score before what no longer holds was put behind.
 
     ``parts`` are what its own words, ``loans`` what its surroundings are worth;
-    ``factors`` are what else counted, in words, and how much. These three are
-    filled where they were asked for.
+    ``factors`` are what else counted, in words, and how much, ``nearness`` is
+    what its meaning is worth. These four are filled where they were asked for.
     """
 
     entry: Entry
@@ -45,6 +54,7 @@ class Candidate:
     via: str = ""
     loans: tuple[Loan, ...] = ()
     factors: tuple[tuple[str, float], ...] = ()
+    nearness: Nearness | None = None
 
 
 def merge(candidates: Sequence[Candidate], limit: int, share: float) -> list[Candidate]:

@@ -6,14 +6,14 @@ from functools import partial
 
 from memoranda.core.addresses import parse_scope
 from memoranda.core.analysis import analyze_query
-from memoranda.core.errors import UsageError
+from memoranda.core.errors import MemorandaError, UsageError
 from memoranda.core.model import Level
 from memoranda.core.records import dataclass, field
 from memoranda.index.segment_format import SegmentDamaged
 from memoranda.retrieval.deadline import Deadline
 from memoranda.retrieval.exact import search_exact
 from memoranda.retrieval.expansion import expand
-from memoranda.retrieval.explanation import Explanation, Factor, LentPart, TermPart
+from memoranda.retrieval.explanation import Explanation, Factor, LentPart, NearPart, TermPart
 from memoranda.retrieval.packing import pack
 from memoranda.retrieval.query import Query, read_query
 from memoranda.retrieval.ranking import merge
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from memoranda.core.ports import Clock
     from memoranda.index.corpus import Corpus
     from memoranda.index.entries import Entry
+    from memoranda.retrieval.dense import QueryVector
     from memoranda.retrieval.evidence import Nearest
     from memoranda.retrieval.parameters import RetrievalParameters
     from memoranda.retrieval.ranking import Candidate
@@ -75,6 +76,7 @@ class _Asked:
     dates: Dates | None = None
     unavailable: list[str] = field(default_factory=list)
     nearest: Nearest | None = None
+    vector: QueryVector | None = None
     failed: bool = False
     #: Whether a segment on disk has a part in the answer: it may be what fails.
     stored: bool = False
@@ -98,7 +100,9 @@ class Retriever:
 
     ``refresh`` is called before each answer with the seconds left (``None``: no
     limit); it brings the corpus up to date and returns, in words, what could
-    not be reached. It may raise: then the corpus answers as it is.
+    not be reached. It may raise: then the corpus answers as it is. ``vectors``
+    gives the vector of a question, in so many seconds (``None``: however long
+    it takes), or raises: then keywords answer, and the result says so.
     """
 
     def __init__(
@@ -107,11 +111,13 @@ class Retriever:
         parameters: RetrievalParameters,
         clock: Clock,
         refresh: Callable[[float | None], Sequence[str]] | None = None,
+        vectors: Callable[[str, float | None], QueryVector] | None = None,
     ) -> None:
         self._corpus = corpus
         self._parameters = parameters
         self._clock = clock
         self._refresh = refresh
+        self._vectors = vectors
 
     def retrieve(
         self,
@@ -146,6 +152,7 @@ class Retriever:
         if self._refresh is not None:
             refresh, left = self._refresh, asked.deadline.left()
             asked.unavailable += asked.stage("refresh", lambda: list(refresh(left)), [])
+        asked.vector = self._vector(asked)
         candidates = self._candidates(asked)
         no_hits: list[Hit] = []
         hits = asked.stage("hits", lambda: [_hit(one, asked) for one in candidates], no_hits)
@@ -173,6 +180,21 @@ class Retriever:
             return asked.stage("query", lambda: TimedQuery(read_query(asked.text, weights, analysis)), timed)
         return timed
 
+    def _vector(self, asked: _Asked) -> QueryVector | None:
+        """The question's vector, where one is wanted and to be had in time."""
+        if asked.mode in ("keyword", "grep") or (asked.mode == "auto" and not asked.timed):
+            return None
+        if self._vectors is None:
+            if asked.mode != "auto":
+                asked.unavailable.append("vectors: not configured; keyword answered")
+            return None
+        left = asked.deadline.left()
+        try:
+            return self._vectors(asked.text, None if left is None else max(0.0, left - _RANKING_SECONDS))
+        except Exception as error:  # whatever an endpoint does must not break the conversation
+            asked.unavailable.append(f"vectors: {_in_words(error)}; keyword answered")
+            return None
+
     def _candidates(self, asked: _Asked) -> list[Candidate]:
         """Ranked and expanded, under the corpus's lock."""
         left = asked.deadline.left()
@@ -194,8 +216,6 @@ class Retriever:
         asked.query = asked.timed.plain
         if asked.timed.times and not exact:
             asked.dates = asked.stage("times", lambda: self._dated(asked, view), None)
-        if asked.mode in ("vector", "hybrid"):
-            asked.unavailable.append("vectors: not configured; keyword answered")
         found: list[Candidate] = []
         for level in asked.levels:
             name = f"{'grep' if exact else 'keyword'} over {level}s"
@@ -226,8 +246,12 @@ class Retriever:
             dates=asked.dates,
             only_times=asked.dates is not None and asked.timed.only_times,
             explain=asked.explain,
+            vector=asked.vector,
+            words=asked.mode != "vector" or asked.vector is None,
         )
         ranked = search.best(asked.k)
+        if search.fault:
+            asked.unavailable.append(f"vectors: {search.fault}; keyword answered")
         asked.nearest = asked.nearest or ranked.nearest
         return ranked.candidates
 
@@ -270,6 +294,10 @@ class Retriever:
             visible,
             unavailable=notes,
         )
+
+
+def _in_words(error: Exception) -> str:
+    return str(error) if isinstance(error, MemorandaError) else f"{type(error).__name__}: {error}"
 
 
 def _bounded(query: str) -> tuple[str, list[str]]:
@@ -338,6 +366,7 @@ def _explanation(candidate: Candidate, query: Query, effects: tuple[str, ...]) -
         scope=candidate.entry.scope,
         terms=parts,
         lent=tuple(LentPart(one.address, one.where, one.terms, one.part) for one in candidate.loans),
+        near=None if (near := candidate.nearness) is None else NearPart(near.cosine, near.surprise, near.part),
         factors=tuple(Factor(reason, times) for reason, times in candidate.factors),
         keyword=0.0 if candidate.via or candidate.occurrences else candidate.base,
         occurrences=candidate.occurrences,

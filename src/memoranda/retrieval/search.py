@@ -8,9 +8,10 @@ from operator import attrgetter
 
 from memoranda.core.records import dataclass, field
 from memoranda.index.scoring import Scoring
+from memoranda.index.segment_format import SegmentDamaged
 from memoranda.retrieval.context import Surroundings, Terms
 from memoranda.retrieval.evidence import Nearest, Standard
-from memoranda.retrieval.ranking import Candidate, Loan
+from memoranda.retrieval.ranking import Candidate, Loan, Nearness
 from memoranda.retrieval.validity import outdated
 
 TYPE_CHECKING = False
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from memoranda.index.scoring import Scored, TermScore
     from memoranda.retrieval.context import Lent
     from memoranda.retrieval.deadline import Deadline
+    from memoranda.retrieval.dense import Dense, QueryVector
     from memoranda.retrieval.evidence import Evidence
     from memoranda.retrieval.parameters import RetrievalParameters
     from memoranda.retrieval.query import Query
@@ -61,7 +63,8 @@ class Search:
 
     ``moment`` is the time (and the user's zone) at which entries have to hold,
     ``dates`` is what the query says of times; ``only_times``: it asks for
-    nothing else. ``explain`` asks for reasons.
+    nothing else. ``explain`` asks for reasons. With a ``vector`` of the query
+    what is near it by meaning counts too; without ``words``, nothing else does.
     """
 
     def __init__(
@@ -76,6 +79,8 @@ class Search:
         dates: Dates | None = None,
         only_times: bool = False,
         explain: bool = False,
+        vector: QueryVector | None = None,
+        words: bool = True,
     ) -> None:
         self._view, self._query, self._parameters = view, query, parameters
         self._moment, self._deadline, self._explain = moment, deadline, explain
@@ -88,6 +93,11 @@ class Search:
         self._terms = Terms(self._scoring, bm25)
         self._speaker = self._named()
         self._around: dict[int, Surroundings] = {}
+        self._vector, self._weight = vector, parameters.dense_weight if words else 1.0
+        self._dense: Dense | None = None
+        self._added: dict[tuple[int, int], float] = {}
+        #: Why vectors had no part, where that is a fault.
+        self.fault = ""
         self._keep: Callable[[int, int], bool] | None = None
         if (visible := view.visible) is not None:
             partitions = self._partitions
@@ -101,6 +111,8 @@ class Search:
         """
         if self._only_times and (listed := self._dated(limit, weak=False)):
             return Ranked(listed)
+        if self._vector is not None:
+            self._dense = self._near(self._vector)
         rows = self._rows(limit)
         standard = Standard(
             self._query.evidence,
@@ -113,7 +125,7 @@ class Search:
         # Out of time, a hit without its reasons is still a hit.
         late = self._deadline.missed or (self._terms.are_many and self._deadline.passed())
         found = [] if late else [self._evidence(standard, row) for row in rows[: max(limit, _DECIDING)]]
-        if not late and not standard.is_met(found[:_DECIDING]):
+        if not late and not standard.is_met(found[:_DECIDING]) and not any(map(self._is_near, rows[:_DECIDING])):
             if standard.is_short and (listed := self._dated(limit, weak=True)):
                 return Ranked(listed)
             return Ranked(nearest=self._nearest(standard, rows, found) if self._explain else None)
@@ -123,7 +135,9 @@ class Search:
         return Ranked(
             [
                 self._candidate(
-                    row, not late and standard.is_weak(found[at]), tuple(parts.get((row.number, row.doc), ()))
+                    row,
+                    not late and standard.is_weak(found[at]) and not self._is_near(row),
+                    tuple(parts.get((row.number, row.doc), ())),
                 )
                 for at, row in enumerate(rows[:limit])
             ]
@@ -182,13 +196,58 @@ class Search:
         keep = self._keep
         if self._dates is not None:
             self._dates.let_in(self._partitions, self._scoring, own, keep)
+        if self._dense is not None:
+            self._let_in(self._dense, own)
         found: list[tuple[float, int, int]] = []
         for number in sorted(own):
             sees = None if keep is None else partial(keep, number)
             partition = self._partitions[number]
             around = self._around[number] = Surroundings(partition, own[number], self._terms, self._context, sees)
-            found += [(score, number, doc) for doc, score in around.scores(own[number]) if score > 0.0]
+            found += [(score, number, doc) for doc, score in around.scores(own[number])]
+        found = [one for one in found if one[0] > 0.0] if self._dense is None else self._fused(self._dense, found)
         return self._weighed(self._hopeful(found, cut))
+
+    def _near(self, vector: QueryVector) -> Dense | None:
+        """What is near by meaning; ``None``, and a word of why, where the index of vectors fails."""
+        from memoranda.retrieval.dense import Dense
+
+        try:
+            found = Dense(vector, self._partitions, self._parameters.dense_pool, self._keep)
+        except SegmentDamaged:
+            raise
+        except Exception as error:  # whatever an engine does, the words are there
+            self.fault = f"{type(error).__name__}: {error}"
+            self._weight = self._parameters.dense_weight
+            return None
+        return found or None
+
+    def _let_in(self, dense: Dense, own: dict[int, dict[int, float]]) -> None:
+        """What is near by meaning is looked at too, with what its own words are worth."""
+        for number in range(len(self._partitions)):
+            known = own.setdefault(number, {})
+            missing = [doc for at, doc in dense.places() if at == number and doc not in known]
+            if missing:
+                words = self._scoring.of(number, missing)
+                known.update((doc, words.get(doc, 0.0)) for doc in missing)
+            elif not known:
+                del own[number]
+
+    def _fused(self, dense: Dense, found: list[tuple[float, int, int]]) -> list[tuple[float, int, int]]:
+        """The documents with what both signals say of them together."""
+        import heapq
+
+        from memoranda.retrieval.fusion import FUSIONS
+
+        dense.settle(one[1:] for one in heapq.nlargest(self._parameters.dense_pool, found))
+        fused = FUSIONS[self._parameters.fusion](found, dense.share, self._weight)
+        if self._explain:
+            words = {one[1:]: one[0] for one in found}
+            self._added = {one[1:]: one[0] - words[one[1:]] for one in fused}
+        return [one for one in fused if one[0] > 0.0]
+
+    def _is_near(self, row: _Row) -> bool:
+        """Whether a document is so near by meaning that it is an answer whatever words it holds."""
+        return self._dense is not None and self._dense.surprise((row.number, row.doc)) >= self._parameters.near
 
     def _hopeful(self, found: list[tuple[float, int, int]], cut: int) -> list[tuple[float, int, int]]:
         """Those that may be among the best ``cut`` after all, whatever else counts for or against them."""
@@ -298,7 +357,14 @@ class Search:
             return Candidate(entry, row.score, row.base, weak, outdated=row.gone)
         loans = tuple(self._loan(row.number, lent) for lent in self._around[row.number].lent(row.doc))
         factors = self._factors(row.number, row.doc)
-        return Candidate(entry, row.score, row.base, weak, parts, 0, row.gone, "", loans, factors)
+        nearness = self._nearness((row.number, row.doc))
+        return Candidate(entry, row.score, row.base, weak, parts, 0, row.gone, "", loans, factors, nearness)
+
+    def _nearness(self, place: tuple[int, int]) -> Nearness | None:
+        cosine = None if self._dense is None else self._dense.cosine(place)
+        if self._dense is None or cosine is None:
+            return None
+        return Nearness(cosine, self._dense.surprise(place), self._added.get(place, 0.0))
 
     def _loan(self, number: int, lent: Lent) -> Loan:
         terms = tuple(self._query.shown.get(term, term) for term in lent.terms)

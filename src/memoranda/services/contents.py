@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memoranda.core.model import Level
     from memoranda.index.corpus import Corpus
     from memoranda.index.entries import Entry
+    from memoranda.index.indexed_files import SourceFile
     from memoranda.index.refresh import Refresher
     from memoranda.index.segmenting import Segmentation
     from memoranda.storage.categories import LoadedCategory
@@ -122,6 +123,11 @@ class Contents:
     def has_read(self, levels: Sequence[Level]) -> bool:
         """Whether these levels have been read in full at least once."""
         return self._refresher.loaded.issuperset(levels)
+
+    def sources(self) -> dict[str, SourceFile]:
+        """The files that have been read, as they are known. May raise SegmentDamaged."""
+        with self.mutex:
+            return self._refresher.sources()
 
     def held(self, levels: Sequence[Level]) -> list[Entry]:
         """The entries as last read."""

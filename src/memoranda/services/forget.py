@@ -37,6 +37,8 @@ from memoranda.storage.transaction import Transaction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from memoranda.services.writer import Writer
     from memoranda.storage.resources import Resources
     from memoranda.storage.store import Storage
@@ -57,8 +59,13 @@ def forget(
     user: str | None = None,
     derived: bool = False,
     preview: bool = False,
+    vectors: Callable[[list[str]], bool] | None = None,
 ) -> Forgotten:
-    """Remove text for good; see :meth:`memoranda.Vault.forget`."""
+    """Remove text for good; see :meth:`memoranda.Vault.forget`.
+
+    ``vectors`` wipes those of some addresses and says whether it could; where
+    it could not, all vectors go.
+    """
     if writer.in_batch:
         raise UsageError("forget is its own change; end the batch first")
     storage = writer.storage
@@ -77,7 +84,7 @@ def forget(
             with writing(storage.vault.root):
                 remove_file(storage.vault.path(INTENT))
             raise
-        return _carry_out(storage, resources, change, links, doomed, traces)
+        return _carry_out(storage, resources, change, links, doomed, traces, vectors)
 
 
 def resume(storage: Storage, resources: Resources) -> None:
@@ -130,7 +137,13 @@ def _write_intent(storage: Storage, change: str, doomed: Doomed, traces: Traces)
 
 
 def _carry_out(
-    storage: Storage, resources: Resources, change: str, links: list[str], doomed: Doomed, traces: Traces
+    storage: Storage,
+    resources: Resources,
+    change: str,
+    links: list[str],
+    doomed: Doomed,
+    traces: Traces,
+    vectors: Callable[[list[str]], bool] | None = None,
 ) -> Forgotten:
     # What a person had changed by hand was accounted for just now: the history has more of it than before.
     later = traces_of(storage, doomed.items.values(), traces.names)
@@ -141,9 +154,10 @@ def _carry_out(
     resources.bury(doomed.absent, storage.clock.now().astimezone(storage.clock.zone()).strftime("%Y-%m"))
     records = scrub_history(storage, traces)
     scrub_journal(storage, doomed.items.values(), traces)
-    scrub_usage(storage, [*_all_addresses(storage, doomed, traces), *_turns(doomed), *blanked])
+    addresses = [*_all_addresses(storage, doomed, traces), *_turns(doomed), *blanked]
+    scrub_usage(storage, addresses)
     storage.settle()
-    _make_cache_anew(storage)
+    _make_cache_anew(storage, vectors is not None and vectors(addresses))
     if storage.vault.settings.overview:
         refresh_overview(storage)
     clear_temporaries(storage)
@@ -218,7 +232,7 @@ def _turns(doomed: Doomed) -> tuple[str, ...]:
     return tuple(str(TurnAddress(conversation, turn)) for conversation, turn in sorted(doomed.turns))
 
 
-def _make_cache_anew(storage: Storage) -> None:
+def _make_cache_anew(storage: Storage, spare_vectors: bool) -> None:
     """Throw the cache away; what was known of the files is written down again without what is gone."""
     current = []
     for found in scan(storage.vault).files.values():
@@ -227,7 +241,7 @@ def _make_cache_anew(storage: Storage) -> None:
             loaded = storage.reader.read(found.path)
             if known is not None and loaded is not None and known.hash == loaded.hash:
                 current.append(Baseline.of(found.relative, loaded.hash, loaded.category))
-    clear_cache(storage)
+    clear_cache(storage, spare_vectors=spare_vectors)
     for baseline in current:
         storage.baselines.put(baseline)
 

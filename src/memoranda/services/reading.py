@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from memoranda.retrieval.parameters import RetrievalParameters
     from memoranda.retrieval.result import Retrieval
     from memoranda.services.contents import Progress
+    from memoranda.services.embedding import Embedding
     from memoranda.services.graph import Graph
     from memoranda.services.overview import CategorySummary
     from memoranda.services.status import ConversationSummary
@@ -34,6 +35,11 @@ class Reading:
         self._storage = storage
         self._resources = resources
         self._contents = Contents(storage, resources)
+
+    @property
+    def _embedding(self) -> Embedding | None:
+        """The vault's vectors, where it has any. Raises MemorandaError: they are misconfigured."""
+        return None
 
     @property
     def root(self) -> str:
@@ -175,6 +181,7 @@ class Reading:
             deadline=deadline,
             parameters=parameters,
             progress=progress,
+            embedding=lambda: self._embedding,
         )
 
     def warm(self, levels: Sequence[Level] = ("item", "resource"), progress: Progress | None = None) -> None:

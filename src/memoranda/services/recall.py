@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from memoranda.core.errors import MemorandaError
+from memoranda.core.records import replace
 from memoranda.index.bm25 import Bm25Parameters
 from memoranda.index.corpus import Corpus
 from memoranda.retrieval.parameters import RetrievalParameters
@@ -14,12 +15,14 @@ from memoranda.storage.clock import parse_moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from memoranda.core.model import Level
+    from memoranda.retrieval.dense import QueryVector
     from memoranda.retrieval.result import Retrieval
     from memoranda.services.contents import Contents, Progress
+    from memoranda.services.embedding import Embedding
     from memoranda.storage.store import Storage
 
 __all__ = ["recall"]
@@ -40,16 +43,25 @@ def recall(
     deadline: float | None,
     parameters: RetrievalParameters | None = None,
     progress: Progress | None = None,
+    embedding: Callable[[], Embedding | None] = lambda: None,
 ) -> Retrieval:
-    """Retrieve; see :meth:`memoranda.Vault.retrieve`. Raises UsageError."""
+    """Retrieve; see :meth:`memoranda.Vault.retrieve`. Raises UsageError.
+
+    ``embedding`` gives the vault's vectors; what it raises is told in the result.
+    """
     settings = storage.vault.settings
     seconds = settings.deadline if deadline is None else deadline
-    chosen = parameters or _parameters(settings.k1, settings.b)
+    weight = None if settings.embedding is None else settings.embedding.weight
+    chosen = parameters or _parameters(settings.k1, settings.b, weight)
+    found_vectors, vectors = _vectors(embedding)
+    if found_vectors is not None and deadline is None and mode not in ("keyword", "grep"):
+        # A model that is in this process is loaded once: like the first reading of the files, that is not counted.
+        found_vectors.warm()
     moment = None if as_of is None else parse_moment(as_of, storage.clock.zone(), end_of_day=True)
 
     def ask() -> Retrieval:
         if moment is not None:
-            retriever = _as_of(storage, contents, chosen, levels, moment, seconds)
+            retriever = _as_of(storage, contents, chosen, levels, moment, seconds, vectors)
         else:
             missing: list[str] | None = None
             if deadline is None and not contents.has_read(levels):
@@ -63,7 +75,7 @@ def recall(
                     return missing
                 return contents.refresh(levels, left, awaited=True)
 
-            retriever = Retriever(contents.corpus, chosen, storage.clock, refresh)
+            retriever = Retriever(contents.corpus, chosen, storage.clock, refresh, vectors)
         return retriever.retrieve(
             query,
             k=k,
@@ -77,18 +89,39 @@ def recall(
         )
 
     found = contents.undamaged(ask)
+    if found_vectors is not None:
+        found_vectors.look_after()
     if settings.usage and as_of is None:
         note_usage(storage, (hit.address for hit in found.hits))
     return found
 
 
-_known: dict[tuple[float, float], RetrievalParameters] = {}
+def _vectors(
+    embedding: Callable[[], Embedding | None],
+) -> tuple[Embedding | None, Callable[[str, float | None], QueryVector] | None]:
+    """The vault's vectors, and how a question's is had; where they are misconfigured, that is what asking tells."""
+    try:
+        found = embedding()
+    except MemorandaError as error:
+        fault = error
+
+        def refuse(text: str, seconds: float | None) -> QueryVector:
+            raise fault
+
+        return None, refuse
+    return found, None if found is None else found.vector_of
 
 
-def _parameters(k1: float, b: float) -> RetrievalParameters:
-    known = _known.get((k1, b))
+_known: dict[tuple[float, float, float | None], RetrievalParameters] = {}
+
+
+def _parameters(k1: float, b: float, weight: float | None) -> RetrievalParameters:
+    known = _known.get((k1, b, weight))
     if known is None:
-        known = _known[k1, b] = RetrievalParameters(memory=Bm25Parameters(k1, b))
+        known = RetrievalParameters(memory=Bm25Parameters(k1, b))
+        if weight is not None:
+            known = replace(known, dense_weight=weight)
+        _known[k1, b, weight] = known
     return known
 
 
@@ -99,6 +132,7 @@ def _as_of(
     levels: Sequence[Level],
     moment: datetime,
     seconds: float,
+    vectors: Callable[[str, float | None], QueryVector] | None,
 ) -> Retriever:
     from memoranda.services.timetravel import FixedClock, corpus_as_of, is_valid_at
 
@@ -117,4 +151,4 @@ def _as_of(
         for entry in present:
             if is_valid_at(entry, moment, zone):
                 corpus.put(entry)
-    return Retriever(corpus, parameters, FixedClock(moment, zone), lambda _: missing)
+    return Retriever(corpus, parameters, FixedClock(moment, zone), lambda _: missing, vectors)

@@ -12,13 +12,18 @@ if TYPE_CHECKING:
 __all__ = ["clear_cache"]
 
 
-def clear_cache(storage: Storage) -> None:
-    """Delete the cache and make again what other processes rely on. Needs the lock."""
+def clear_cache(storage: Storage, *, spare_vectors: bool = False) -> None:
+    """Delete the cache and make again what other processes rely on. Needs the lock.
+
+    Vectors may be spared: they are what it costs most to make again.
+    """
     import shutil
 
     folder = storage.vault.path(".cache")
     with suppress(OSError), os.scandir(folder) as listing:
         for entry in list(listing):
+            if spare_vectors and entry.name.split(".", 1)[0] == "vectors":
+                continue
             if entry.is_dir(follow_symlinks=False):
                 shutil.rmtree(entry.path, ignore_errors=True)
             else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from memoranda.core.errors import Conflict
+from memoranda.core.errors import Conflict, MemorandaError, UsageError
 from memoranda.faces.cli.parsing import Command, json_option
 from memoranda.faces.cli.table import columns, local_time
 
@@ -12,11 +12,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from memoranda.bootstrap import Vault
     from memoranda.faces.cli.output import Output
     from memoranda.faces.cli.parsing import Parser
     from memoranda.faces.cli.session import Session
 
 __all__ = ["commands"]
+
+#: Seconds that a command waits for another process that is embedding.
+_PATIENCE = 2.0
 
 
 def commands() -> dict[str, Command]:
@@ -52,8 +56,16 @@ def commands() -> dict[str, Command]:
         ),
         "reindex": Command(
             run=reindex,
-            arguments=json_option,
-            description="The index is derived from the files; this is never needed, and never harmful.",
+            arguments=_reindex_arguments,
+            description=(
+                "The index is derived from the files; this is never needed, and never harmful.\n"
+                "Vectors, which take longest to make, are looked after with --vectors alone: what is\n"
+                "not embedded is embedded now, and what is gone is taken out."
+            ),
+            examples=(
+                ("memoranda reindex --vectors", "embed what is new, with progress"),
+                ("memoranda reindex --vectors --anew", "embed everything again"),
+            ),
         ),
         "migrate": Command(
             run=migrate,
@@ -66,6 +78,12 @@ def commands() -> dict[str, Command]:
 def _init_arguments(parser: Parser) -> None:
     parser.add_argument("directory", metavar="DIR", nargs="?", help="the folder (default: the default vault)")
     parser.add_argument("--obsidian", action="store_true", help="write links as [[category#item]]")
+    json_option(parser)
+
+
+def _reindex_arguments(parser: Parser) -> None:
+    parser.add_argument("--vectors", action="store_true", help="the vectors, and nothing else")
+    parser.add_argument("--anew", action="store_true", help="with --vectors: embed what is embedded already, too")
     json_option(parser)
 
 
@@ -130,12 +148,22 @@ def status(session: Session) -> int:
     """Say what the vault holds."""
     with session.open() as vault:
         values = vault.status().as_dict()
+        vectors = _vectors(vault)
         session.tell_unread(vault)
     if session.arguments.json:
-        session.out.json(values)
+        session.out.json(values | ({} if vectors is None else {"vectors": vectors}))
     else:
-        _show_status(session.out, values)
+        _show_status(session.out, values | {f"vectors_{key}": value for key, value in (vectors or {}).items()})
     return 0
+
+
+def _vectors(vault: Vault) -> dict[str, Any] | None:
+    """How the vectors stand; what hinders that is told, for the rest of the status matters too."""
+    try:
+        found = vault.embedding_status()
+    except MemorandaError as error:
+        return {"fault": str(error)}
+    return None if found is None else found.as_dict()
 
 
 def check(session: Session) -> int:
@@ -159,6 +187,10 @@ def check(session: Session) -> int:
 
 def reindex(session: Session) -> int:
     """Build the index anew."""
+    if session.arguments.vectors:
+        return _reindex_vectors(session)
+    if session.arguments.anew:
+        raise UsageError("--anew goes with --vectors")
     with session.open() as vault:
         progress = session.out.progress("read")
         try:
@@ -169,6 +201,22 @@ def reindex(session: Session) -> int:
         session.out.json(values)
     else:
         _show_status(session.out, values)
+    return 0
+
+
+def _reindex_vectors(session: Session) -> int:
+    with session.open() as vault:
+        progress = session.out.progress("embedded")
+        try:
+            done = vault.embed(progress, anew=session.arguments.anew, patience=_PATIENCE)
+        finally:
+            progress.clear()
+        status = vault.embedding_status()
+    values = {"embedded": done.embedded, "removed": done.removed, "unchanged": done.unchanged}
+    if session.arguments.json:
+        session.out.json(values | ({} if status is None else {"vectors": status.as_dict()}))
+    else:
+        _show_status(session.out, values | ({} if status is None else status.as_dict()))
     return 0
 
 

@@ -42,7 +42,7 @@ class Session:
         """
         from memoranda.bootstrap import Vault
 
-        return self._told(Vault.open(self.folder(), create=False))
+        return self._told(Vault.open(self.folder(), create=False, background="process"))
 
     def _told(self, vault: Vault) -> Vault:
         for fault in vault.settings_faults:
@@ -58,7 +58,7 @@ class Session:
         """The vault; a new one is named on stderr, so that nobody wonders where it lies."""
         from memoranda.bootstrap import Vault
 
-        vault = self._told(Vault.open(self.folder(), create=True))
+        vault = self._told(Vault.open(self.folder(), create=True, background="process"))
         if vault.is_new:
             self.out.note(f"new vault: {vault.root}")
         return vault

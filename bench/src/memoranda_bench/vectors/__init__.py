@@ -1,0 +1,1 @@
+"""How near, how fast, how big: the vector store and others over real embeddings."""

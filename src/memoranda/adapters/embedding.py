@@ -1,0 +1,77 @@
+"""A vault's vectors put together from its settings: what embeds, what keeps the vectors, and who does so when."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+
+from memoranda.services.embedding import Embedding
+from memoranda.storage.embedding_settings import EmbeddingSettings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memoranda.core.ports import Embedder, VectorIndex
+    from memoranda.services.contents import Contents
+    from memoranda.storage.store import Storage
+
+__all__ = ["embedding_for"]
+
+
+def embedding_for(
+    storage: Storage,
+    contents: Contents,
+    settings: EmbeddingSettings | None,
+    embedder: Embedder | None = None,
+    *,
+    in_process: bool = True,
+) -> Embedding:
+    """The vectors of a vault; an ``embedder`` that is given takes the place of the one in the ``settings``.
+
+    Raises:
+        UsageError: the settings name an embedder or an index that does not exist.
+    """
+    from memoranda.adapters.vector_backends import open_vector_index
+
+    chosen = settings or EmbeddingSettings()
+    if embedder is None:
+        from memoranda.adapters.embedders import load_embedder
+
+        embedder = load_embedder(chosen)
+        begin = None if in_process else partial(_begin, storage.vault.root)
+    else:
+        # No other process could get hold of what the host has made.
+        begin = None
+    open_index: Callable[[str, str], VectorIndex] = partial(_open, open_vector_index, chosen)
+    return Embedding(storage, contents, embedder, chosen.index, open_index, batch=chosen.batch, begin=begin)
+
+
+def _open(
+    open_index: Callable[[str, str, str, EmbeddingSettings], VectorIndex],
+    settings: EmbeddingSettings,
+    folder: str,
+    model: str,
+) -> VectorIndex:
+    return open_index(settings.index, folder, model, settings)
+
+
+def _begin(root: str) -> object:
+    """Start a process that embeds what is not embedded, and leave it to itself."""
+    import subprocess
+
+    from memoranda.index.build_pool import Background, background_environment
+
+    if not sys.executable:
+        return None
+    try:
+        return Background(
+            [sys.executable, "-m", "memoranda", "-C", root, "reindex", "--vectors"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=background_environment(),
+            start_new_session=True,
+        )
+    except OSError:
+        return None

@@ -1,0 +1,102 @@
+"""Where the vectors of each model lie: those in use right in the cache, those in the making in a folder beside them.
+
+Until all is embedded with a new model, what the one before gave stays as it
+is: who goes back to that has lost nothing, and at no time do vectors of two
+models lie in one index.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from contextlib import suppress
+
+__all__ = ["SYNC_STATE", "VectorSpaces"]
+
+#: The index whose files lie right in the cache; others have a folder of their own.
+_PLAIN = "numpy"
+_POINTER = "vectors.json"
+#: What of the index is up to date, beside it.
+SYNC_STATE = "vectors.synced.json"
+
+
+class VectorSpaces:
+    """The folders of one vault's vectors. Who changes anything holds the lock of the vectors."""
+
+    def __init__(self, cache: str, index: str, model: str) -> None:
+        self._cache = cache
+        self._folders = os.path.join(cache, "vectors")
+        self._plain = index == _PLAIN
+        self._own = os.path.join(self._folders, _folder_name(index, model))
+        self._model = model
+        self._seen: tuple[tuple[int, int, int] | None, str | None] = (None, None)
+
+    def folder(self) -> str:
+        """Where the vectors of this model in this index are, or are to be."""
+        if self._plain and self._model_in_use() in (None, self._model):
+            return self._cache
+        return self._own
+
+    def settle(self) -> bool:
+        """All is embedded: put it in its place, and drop every other space; whether the folder is another now.
+
+        A crash on the way costs what was in use before, never what is complete. Raises OSError.
+        """
+        moves = self._plain and self.folder() == self._own
+        if moves:
+            self._drop_in_use()
+            # The pointer goes last: without it nothing is believed of the rest.
+            names = sorted(os.listdir(self._own), key=lambda name: name == _POINTER)
+            for name in names:
+                os.replace(os.path.join(self._own, name), os.path.join(self._cache, name))
+        elif not self._plain:
+            self._drop_in_use()
+        kept = None if self._plain else os.path.basename(self._own)
+        with suppress(FileNotFoundError), os.scandir(self._folders) as listing:
+            for entry in listing:
+                if entry.name != kept and entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path, ignore_errors=True)
+        return moves
+
+    def others(self) -> list[str]:
+        """The folders of vectors that are not these."""
+        mine = self.folder()
+        found = [] if mine == self._cache or self._model_in_use() is None else [self._cache]
+        with suppress(FileNotFoundError), os.scandir(self._folders) as listing:
+            found += [entry.path for entry in listing if entry.path != mine]
+        return found
+
+    def _model_in_use(self) -> str | None:
+        """The model of what lies right in the cache; ``None``: nothing does."""
+        path = os.path.join(self._cache, _POINTER)
+        try:
+            status = os.stat(path)
+        except OSError:
+            return None
+        stamp = (status.st_ino, status.st_size, status.st_mtime_ns)
+        if self._seen[0] != stamp:
+            try:
+                with open(path, "rb") as stream:
+                    model = json.load(stream)["model"]
+            except (OSError, ValueError, KeyError, TypeError, RecursionError):
+                model = None
+            self._seen = (stamp, model if isinstance(model, str) else None)
+        return self._seen[1]
+
+    def _drop_in_use(self) -> None:
+        pointer = os.path.join(self._cache, _POINTER)
+        with suppress(FileNotFoundError):
+            os.unlink(pointer)
+        with suppress(FileNotFoundError), os.scandir(self._cache) as listing:
+            for entry in listing:
+                if entry.name.startswith("vectors.") and entry.is_file(follow_symlinks=False):
+                    os.unlink(entry.path)
+
+
+def _folder_name(index: str, model: str) -> str:
+    """The name of a folder for the vectors of one model in one kind of index."""
+    import hashlib
+
+    readable = "".join(one if one.isalnum() and one.isascii() else "-" for one in model)[:40].strip("-")
+    return f"{index}-{readable}-{hashlib.blake2b(model.encode(), digest_size=4).hexdigest()}"
