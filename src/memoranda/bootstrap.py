@@ -382,7 +382,7 @@ class Vault(Reading):
         problems = self.check()
         return status_of(self._storage, self._resources, self.categories(), len(problems))
 
-    def embed(self, progress: Progress | None = None, *, anew: bool = False, patience: float = 0.0) -> Synced:
+    def embed(self, progress: Progress | None = None, *, anew: bool = False, patience: float = 60.0) -> Synced:
         """Embed what is not embedded yet, now; ``anew``: everything, whatever vectors there are.
 
         Raises:

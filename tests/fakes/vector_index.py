@@ -54,14 +54,17 @@ class NaiveVectorIndex:
         lengths = {len(vector) for vector in vectors} | ({self.dimension} if self.rows else set())
         if len(lengths) > 1 or 0 in lengths:
             raise UsageError("vectors of several lengths")
-        self.rows |= {row.address: (row, list(map(float, vector))) for row, vector in zip(rows, vectors, strict=True)}
+        # A new dictionary each time: who reads meanwhile goes on in the old one.
+        new = {row.address: (row, list(map(float, vector))) for row, vector in zip(rows, vectors, strict=True)}
+        self.rows = self.rows | new
 
     def remove(self, addresses: Collection[str]) -> None:
-        for address in addresses:
-            self.rows.pop(address, None)
+        gone = set(addresses)
+        self.rows = {address: held for address, held in self.rows.items() if address not in gone}
 
     def search(self, vector: Sequence[float], count: int, homes: Collection[str] | None = None) -> list[Near]:
-        near = self.cosines(vector, [a for a, (row, _) in self.rows.items() if homes is None or row.home in homes])
+        asked = [address for address, (row, _) in self.rows.items() if homes is None or row.home in homes]
+        near = self.cosines(vector, asked)
         return sorted(near.values(), key=lambda one: (-one.cosine, one.address))[: max(count, 0)]
 
     def cosines(self, vector: Sequence[float], addresses: Collection[str]) -> Mapping[str, Near]:
@@ -81,7 +84,7 @@ class NaiveVectorIndex:
         return [near[place * len(near) // count].cosine for place in range(count)]
 
     def clear(self) -> None:
-        self.rows.clear()
+        self.rows = {}
 
     def close(self) -> None:
         """Nothing is open."""

@@ -85,21 +85,22 @@ class CachedEmbedder:
         return struct.unpack(f"<{self._dimension}f", self._known[_digest(kind, text)])
 
     def _embed(self, kind: bytes, texts: Sequence[str], ask: Callable[[list[str]], Sequence[Sequence[float]]]) -> None:
+        if not self._missing(kind, texts):
+            return
         with self._lock:
-            if not self._missing(kind, texts):
-                return
             self._catch_up()
-            wanted = self._missing(kind, texts)
-            begin = said = time.monotonic()
-            for place in range(0, len(wanted), _AT_ONCE):
-                part = wanted[place : place + _AT_ONCE]
-                vectors = ask(part)
+        wanted = self._missing(kind, texts)
+        begin = said = time.monotonic()
+        for place in range(0, len(wanted), _AT_ONCE):
+            part = wanted[place : place + _AT_ONCE]
+            vectors = ask(part)  # without the lock: a question does not wait for documents
+            with self._lock:
                 self.asked += len(part)
                 self._append([(_digest(kind, text), v) for text, v in zip(part, vectors, strict=True)])
-                if (now := time.monotonic()) - said > _EVERY:
-                    said = now
-                    done = place + len(part)
-                    print(f"{self.model}: {done:,} of {len(wanted):,}, {done / (now - begin):.0f}/s", file=sys.stderr)
+            if (now := time.monotonic()) - said > _EVERY:
+                said = now
+                done = place + len(part)
+                print(f"{self.model}: {done:,} of {len(wanted):,}, {done / (now - begin):.0f}/s", file=sys.stderr)
 
     def _missing(self, kind: bytes, texts: Sequence[str]) -> list[str]:
         return [text for text in dict.fromkeys(texts) if _digest(kind, text) not in self._known]
@@ -182,7 +183,8 @@ def document_texts(documents: Sequence[Document]) -> list[str]:
     found = []
     for document, name in zip(documents, _names(), strict=False):
         if document.is_turn:
-            turn = Turn(**document.as_turn())
+            said = document.as_turn()
+            turn = Turn(said["conversation"], said["turn"], said["text"], said["ts"], said["speaker"], said["role"])
             found.append(embedded_text(turn_entry(turn, document.order)))
         else:
             text = document.text

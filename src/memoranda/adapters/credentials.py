@@ -51,15 +51,16 @@ def _from_keyring(rest: str) -> str:
     service, slash, user = rest.rpartition("/")
     if not slash or not service or not user:
         raise UsageError(f'a key in the keyring is named by "keyring:SERVICE/USER", not "keyring:{rest}"')
+    from importlib import import_module
+
     try:
-        import keyring
-        from keyring.errors import KeyringError
+        keyring, errors = import_module("keyring"), import_module("keyring.errors")
     except ImportError as error:
         raise MissingExtra(f'key = "keyring:{rest}"', "keyring") from error
     failed = ""
     try:
         found = keyring.get_password(service, user)
-    except KeyringError as error:
+    except errors.KeyringError as error:
         failed = type(error).__name__
     if failed:
         raise UsageError(f'the keyring of this machine cannot be read ({failed}); a variable can: key = "env:NAME"')

@@ -92,8 +92,8 @@ def read_answer(body: bytes, count: int, place: str, key: str) -> list[array[flo
 
 def _in_order(data: list[Any], place: str) -> list[Any]:
     """The entries by their index. One left out is 0 (some leave out what is 0); all 0, or none: they stand in order."""
-    places = [one.get("index") or 0 if isinstance(one, dict) else None for one in data]
-    if any(type(at) is not int for at in places):
+    places: list[int] = [one.get("index") or 0 for one in data if isinstance(one, dict)]
+    if len(places) < len(data) or any(type(at) is not int for at in places):
         raise Refused(f"{place} answered with what are no vectors")
     if not any(places):
         return data
@@ -151,7 +151,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _reason(body: bytes) -> tuple[str, str]:
-    """What a body says went wrong, and its code if it names one: ``{"error": {"message": ..., "code": ...}}`` or alike."""
+    """What a body says went wrong, and its code: ``{"error": {"message": ..., "code": ...}}`` or alike."""
     import json
 
     text = body[:65536].decode("utf-8", "replace")

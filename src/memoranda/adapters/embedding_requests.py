@@ -41,8 +41,10 @@ class EndpointRequests:
 
     def load(self) -> ModuleType:
         """The package. Raises MissingExtra."""
+        from importlib import import_module
+
         try:
-            import openai
+            openai = import_module("openai")
         except ImportError as error:
             raise MissingExtra(f"provider = {self._endpoint.name!r}", self._extra) from error
         with self._lock:
@@ -58,17 +60,15 @@ class EndpointRequests:
             UsageError: there is no credential.
             MissingExtra: the package is missing.
         """
-        self.load()
+        openai = self.load()
         try:
-            return self._limit.call(seconds, lambda: self._send(texts, question, seconds))
+            return self._limit.call(seconds, lambda: self._send(openai, texts, question, seconds))
         except OutOfTime:
             pass
         raise Refused(f"{self._place.name} did not answer in {seconds:g} s", late=True)
 
-    def _send(self, texts: Sequence[str], question: bool, seconds: float) -> list[array[float]]:
+    def _send(self, openai: ModuleType, texts: Sequence[str], question: bool, seconds: float) -> list[array[float]]:
         from time import monotonic
-
-        import openai
 
         until = monotonic() + seconds
         client = self._connected(openai)

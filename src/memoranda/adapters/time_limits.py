@@ -1,4 +1,4 @@
-"""Calls that are given up on in time, whatever they are at: a name being looked up, bytes that trickle, a model at work."""
+"""Calls that are given up on in time, whatever they are at: a name that is looked up, bytes that trickle, a model."""
 
 from __future__ import annotations
 
@@ -21,15 +21,13 @@ class TimeLimit:
 
     ``most`` bounds the threads: where so many were given up on and still hang,
     further calls wait for one of them, and are out of time without being made.
-    Where the interpreter must not end before a call has (``finishes``: it runs
-    in foreign code that reads what the interpreter would free), it waits for it.
+    None of them holds up the end of the program.
     """
 
-    def __init__(self, most: int = 16, finishes: bool = False) -> None:
+    def __init__(self, most: int = 16) -> None:
         from threading import BoundedSemaphore
 
         self._free = BoundedSemaphore(most)
-        self._daemon = not finishes
 
     def call(self, seconds: float, work: Callable[[], T]) -> T:
         """What ``work`` returns or raises. Raises OutOfTime: not within ``seconds``."""
@@ -53,7 +51,7 @@ class TimeLimit:
                 done.set()
 
         try:
-            Thread(target=run, name="memoranda-embedding", daemon=self._daemon).start()
+            Thread(target=run, name="memoranda-embedding", daemon=True).start()
         except RuntimeError:  # the machine gives no more threads
             self._free.release()
             raise OutOfTime from None

@@ -7,10 +7,16 @@ question is nearer to its own language whatever is said.
 
 from __future__ import annotations
 
+from math import sqrt
+
 from memoranda.core.vectors import VectorRow
 from memoranda.index.embedded import digest_of
 
-__all__ = ["REFERENCE_PARENT", "reference_home", "reference_rows"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["REFERENCE_PARENT", "reference_home", "reference_rows", "spread_of"]
 
 #: No category has such a name.
 REFERENCE_PARENT = "~reference"
@@ -83,3 +89,21 @@ def reference_rows() -> list[tuple[VectorRow, str]]:
         for number, text in enumerate(texts)
         for digest in (digest_of(text),)
     ]
+
+
+def spread_of(vectors: Sequence[Sequence[float]]) -> float:
+    """The standard deviation of the cosines of sentences in one language; ``vectors`` as :func:`reference_rows` has them."""
+    cosines: list[float] = []
+    units = [_unit(vector) for vector in vectors]
+    for start in (0, len(_ENGLISH)):
+        part = units[start : start + len(_ENGLISH)]
+        for at, one in enumerate(part):
+            cosines += [sum(a * b for a, b in zip(one, other, strict=True)) for other in part[:at]]
+    mean = sum(cosines) / len(cosines)
+    return sqrt(sum((cosine - mean) ** 2 for cosine in cosines) / len(cosines))
+
+
+def _unit(vector: Sequence[float]) -> list[float]:
+    numbers = [float(one) for one in vector]
+    length = sqrt(sum(one * one for one in numbers)) or 1.0
+    return [one / length for one in numbers]

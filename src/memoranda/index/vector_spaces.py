@@ -78,7 +78,7 @@ class VectorSpaces:
         if self._seen[0] != stamp:
             try:
                 with open(path, "rb") as stream:
-                    model = json.load(stream)["model"]
+                    model = json.load(stream)["pointer"]["model"]
             except (OSError, ValueError, KeyError, TypeError, RecursionError):
                 model = None
             self._seen = (stamp, model if isinstance(model, str) else None)

@@ -12,7 +12,7 @@ import os
 from memoranda.core.names import name_key
 from memoranda.core.records import dataclass
 from memoranda.index.embedded import embedded_text, row_of
-from memoranda.index.reference_texts import REFERENCE_PARENT, reference_rows
+from memoranda.index.reference_texts import REFERENCE_PARENT, reference_rows, spread_of
 from memoranda.storage.baseline_files import replace_unsynced
 
 TYPE_CHECKING = False
@@ -52,6 +52,8 @@ class SyncState:
     def __init__(self, path: str, made_with: list[str | int]) -> None:
         self._path = path
         self._made_with = [_EMBEDDED_VERSION, *made_with]
+        #: How far cosines of unrelated texts vary; 0 where that is not known.
+        self.spread = 0.0
         #: By path: the stamp, whether it can be trusted, and the parents.
         self.files: dict[str, list[Any]] = self._read()
 
@@ -61,6 +63,7 @@ class SyncState:
                 found = json.load(stream)
             if found["made_with"] != self._made_with:
                 return {}
+            self.spread = float(found["spread"])
             return {str(path): [list(stamp), bool(settled), [tuple(p) for p in parents]]
                     for path, (stamp, settled, parents) in found["files"].items()}  # fmt: skip
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -79,7 +82,7 @@ class SyncState:
 
     def save(self) -> None:
         """Write it down. Raises OSError."""
-        data = {"made_with": self._made_with, "files": self.files}
+        data = {"made_with": self._made_with, "spread": self.spread, "files": self.files}
         replace_unsynced(self._path, json.dumps(data, separators=(",", ":")).encode("ascii"))
 
     def discard(self) -> None:
@@ -185,11 +188,13 @@ class VectorSync:
     def _look_at_reference(self) -> None:
         """What is near by chance is told by sentences that every index holds."""
         held = dict(self._index.held(REFERENCE_PARENT))
-        missing = [(row, text) for row, text in reference_rows() if held.pop(row.address, None) != row.digest]
-        if held:
-            self._index.remove(held)
-        if missing:
-            self._index.put([row for row, _ in missing], self._embedder.embed_documents([text for _, text in missing]))
+        rows = reference_rows()
+        if self._state.spread > 0.0 and held == {row.address: row.digest for row, _ in rows}:
+            return
+        vectors = self._embedder.embed_documents([text for _, text in rows])
+        self._index.remove(held.keys() - {row.address for row, _ in rows})
+        self._index.put([row for row, _ in rows], vectors)
+        self._state.spread = spread_of(vectors)
 
     def _forget(self, parents: Iterable[Parent]) -> None:
         self._wipe(map(_row_parent, parents))

@@ -45,7 +45,9 @@ class Context:
     ``spread``, what holds no word of the query itself may come up for its
     neighbours' sake. A document that ends in a question itself keeps
     ``asking`` of its score. ``pool`` is how many documents, the best by their
-    own words, are looked around.
+    own words, are looked around. ``meaning`` are the shares of their nearness
+    to the question that neighbours one and two places away lend, where there
+    are vectors.
     """
 
     near: float = 0.0
@@ -55,6 +57,7 @@ class Context:
     spread: bool = False
     asking: float = 1.0
     pool: int = 64
+    meaning: tuple[float, float] = (0.0, 0.0)
 
     def __bool__(self) -> bool:
         """Whether anything is lent at all."""

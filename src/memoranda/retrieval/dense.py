@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import sqrt
-
 from memoranda.core.records import dataclass
 from memoranda.index.embedded import digest_of, embedded_text, home_of
 from memoranda.index.entries import address_key
@@ -11,7 +9,7 @@ from memoranda.index.reference_texts import reference_home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from memoranda.core.ports import VectorIndex
     from memoranda.core.vectors import Near
@@ -27,11 +25,12 @@ _ENOUGH_ROWS = 200
 
 @dataclass(frozen=True, slots=True)
 class QueryVector:
-    """A question's vector, and the index of the same space."""
+    """A question's vector, the index of the same space, and how far cosines of unrelated texts vary in it."""
 
     text: str
     numbers: Sequence[float]
     index: VectorIndex
+    spread: float = 0.0
 
 
 class Dense:
@@ -47,19 +46,26 @@ class Dense:
         partitions: Sequence[Partition],
         count: int,
         keep: Callable[[int, int], bool] | None = None,
+        lending: tuple[float, float] = (0.0, 0.0),
     ) -> None:
         """Find the ``count`` nearest. What ``keep`` refuses (by number of its partition, and its own) does not count.
+
+        ``lending`` are the shares of its nearness that a neighbour lends, one place away and two.
 
         Raises:
             ServiceFailed, UsageError, VaultError: see :class:`memoranda.core.ports.VectorIndex`.
         """
         self._query, self._partitions, self._keep = query, partitions, keep
+        self._steps = [(step, share) for share, by in zip(lending, (1, 2), strict=True) if share for step in (-by, by)]
         self._numbers = {home_of(partition.level, partition.scope): at for at, partition in enumerate(partitions)}
         self._known: dict[tuple[int, int], float] = {}
         self._settled: set[tuple[int, int]] = set()
         for near in query.index.search(query.numbers, count, self._numbers):
             self._take(near)
-        self.mean, self.deviation = _chance(self._by_chance())
+        #: What is near by chance: sentences about nothing, and what the index holds, where that is enough to tell.
+        self._unrelated = _median([near.cosine for near in self._unrelated_sentences()])
+        sample = query.index.sample(query.numbers, _SAMPLE)
+        self._middle = _median(sample) if len(sample) >= _ENOUGH_ROWS else self._unrelated
         #: The cosine of the nearest.
         self.top = max(self._known.values(), default=0.0)
 
@@ -72,9 +78,9 @@ class Dense:
         return self._known.keys()
 
     def settle(self, places: Iterable[tuple[int, int]]) -> None:
-        """Find out how near these are too."""
+        """Find out how near these are too, and those around them that lend to them."""
         wanted: dict[str, tuple[int, int]] = {}
-        for place in places:
+        for place in self._with_neighbours([*places, *self._known]):
             if place not in self._known and place not in self._settled:
                 self._settled.add(place)
                 wanted[self._partitions[place[0]].entries[place[1]].address] = place
@@ -92,22 +98,38 @@ class Dense:
         return self._known.get(place)
 
     def share(self, place: tuple[int, int]) -> float:
-        """How near one is: 1 as near as the nearest, 0 no nearer than chance."""
-        cosine, width = self._known.get(place), self.top - self.mean
-        return 0.0 if cosine is None or width <= 0.0 else max(0.0, (cosine - self.mean) / width)
+        """How near one is, and what stands around it: 1 for what is as near as the nearest, and stands alone."""
+        number = place[0]
+        lent = [share * self._own((number, other)) for other, share in self._neighbours(place)]
+        return self._own(place) + sum(lent)
+
+    def _own(self, place: tuple[int, int]) -> float:
+        """How near one is itself: 1 as near as the nearest, 0 no nearer than chance."""
+        cosine, width = self._known.get(place), self.top - self._middle
+        return 0.0 if cosine is None or width <= 0.0 else max(0.0, (cosine - self._middle) / width)
 
     def surprise(self, place: tuple[int, int]) -> float:
-        """By how many standard deviations one is nearer than chance; 0 where nothing can be said."""
-        cosine = self._known.get(place)
-        return 0.0 if cosine is None or self.deviation <= 0.0 else (cosine - self.mean) / self.deviation
+        """By how many standard deviations of the model one is nearer than what has nothing to do with the question."""
+        cosine, spread = self._known.get(place), self._query.spread
+        return 0.0 if cosine is None or spread <= 0.0 else (cosine - self._unrelated) / spread
 
-    def _by_chance(self) -> Sequence[float]:
-        """Cosines of what has nothing to do with the question: of the index's own, where there are enough."""
-        found = self._query.index.sample(self._query.numbers, _SAMPLE)
-        if len(found) >= _ENOUGH_ROWS:
-            return found
-        homes = [reference_home(self._query.text)]
-        return [near.cosine for near in self._query.index.search(self._query.numbers, _SAMPLE, homes)]
+    def _neighbours(self, place: tuple[int, int]) -> Iterator[tuple[int, float]]:
+        """Who lends to one, by its number, and what share."""
+        if not self._steps:
+            return
+        run, at = self._partitions[place[0]].run(place[1])
+        for step, share in self._steps:
+            if 0 <= at + step < len(run):
+                yield run[at + step], share
+
+    def _with_neighbours(self, places: Sequence[tuple[int, int]]) -> dict[tuple[int, int], None]:
+        found = dict.fromkeys(places)
+        for place in places:
+            found.update(((place[0], other), None) for other, _ in self._neighbours(place))
+        return found
+
+    def _unrelated_sentences(self) -> Sequence[Near]:
+        return self._query.index.search(self._query.numbers, _SAMPLE, [reference_home(self._query.text)])
 
     def _take(self, near: Near, place: tuple[int, int] | None = None) -> None:
         place = place or self._find(near.address)
@@ -125,10 +147,8 @@ class Dense:
         return None
 
 
-def _chance(cosines: Sequence[float]) -> tuple[float, float]:
-    """Mean and standard deviation of what is near by chance."""
-    count = len(cosines)
-    if not count:
-        return 0.0, 0.0
-    mean = sum(cosines) / count
-    return mean, sqrt(sum((cosine - mean) ** 2 for cosine in cosines) / count)
+def _median(numbers: Sequence[float]) -> float:
+    if not numbers:
+        return 0.0
+    ordered, half = sorted(numbers), len(numbers) // 2
+    return ordered[half] if len(numbers) % 2 else (ordered[half - 1] + ordered[half]) / 2.0

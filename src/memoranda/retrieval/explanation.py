@@ -47,7 +47,7 @@ class Factor:
 
 @dataclass(frozen=True, slots=True)
 class NearPart:
-    """What nearness by meaning added to the score: the cosine, and how many standard deviations that is above chance."""
+    """What nearness by meaning added to the score: the cosine, and by how many deviations it is above unrelated texts'."""
 
     cosine: float
     surprise: float
@@ -131,5 +131,5 @@ def _lent_line(part: LentPart) -> str:
 
 
 def _near_line(part: NearPart) -> str:
-    chance = f", {part.surprise:.1f} standard deviations above chance" if part.surprise else ""
+    chance = f", {part.surprise:.1f} standard deviations above what is unrelated" if part.surprise else ""
     return f"near in meaning (cosine {part.cosine:.2f}{chance}): {part.part:+.3f}"

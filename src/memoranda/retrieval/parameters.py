@@ -15,7 +15,7 @@ __all__ = ["RetrievalParameters"]
 
 
 def _turns() -> Context:
-    return Context(near=0.3, far=0.15, answer=0.7, sitting=0.1, spread=True, asking=0.9)
+    return Context(near=0.3, far=0.15, answer=0.7, sitting=0.1, spread=True, asking=0.9, meaning=(0.5, 0.25))
 
 
 def _items() -> Context:
@@ -44,7 +44,7 @@ class RetrievalParameters:
     Where there are vectors, ``fusion`` says how both signals are made one
     (:mod:`memoranda.retrieval.fusion`) with a share of ``dense_weight`` for
     vectors; the ``dense_pool`` nearest are looked at. What is ``near`` standard
-    deviations nearer than chance is an answer, whatever words it holds.
+    deviations nearer than unrelated texts are is an answer, whatever words it holds.
     """
 
     memory: Bm25Parameters = field(default_factory=Bm25Parameters)
@@ -64,9 +64,9 @@ class RetrievalParameters:
     links_per_hit: int = 5
     outdated_share: float = 0.5
     fusion: str = "weighted"
-    dense_weight: float = 0.4
+    dense_weight: float = 0.3
     dense_pool: int = 64
-    near: float = 4.0
+    near: float = 6.5
 
     def bm25(self, level: Level) -> Bm25Parameters:
         """The keyword parameters of a level: passages are longer than what is remembered."""

@@ -212,7 +212,7 @@ class Search:
         from memoranda.retrieval.dense import Dense
 
         try:
-            found = Dense(vector, self._partitions, self._parameters.dense_pool, self._keep)
+            found = Dense(vector, self._partitions, self._parameters.dense_pool, self._keep, self._context.meaning)
         except SegmentDamaged:
             raise
         except Exception as error:  # whatever an engine does, the words are there

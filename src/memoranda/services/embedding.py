@@ -111,6 +111,7 @@ class Embedding:
         self._closed = threading.Event()
         self._begun = self._is_warm = False
         self._looked = float("-inf")
+        self._spread = 0.0
 
     @property
     def model(self) -> str:
@@ -142,7 +143,13 @@ class Embedding:
             self._questions[text] = known
         if len(known) != index.dimension:
             raise ServiceFailed(f"the model gives {len(known)} numbers, the vectors have {index.dimension}")
-        return QueryVector(text, known, index)
+        return QueryVector(text, known, index, self._known_spread())
+
+    def _known_spread(self) -> float:
+        if not self._spread:
+            with suppress(MemorandaError, OSError):
+                self._spread = self._state().spread
+        return self._spread
 
     def warm(self) -> None:
         """Make ready what takes long the first time. What fails is met again by who asks."""

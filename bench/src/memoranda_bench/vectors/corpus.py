@@ -179,9 +179,9 @@ def grow(vectors: Any, found: Any, real: int, chance: Any) -> None:
     for begin in range(real, len(vectors), _ROWS):
         count = min(_ROWS, len(vectors) - begin)
         origin = chance.integers(0, len(found), count)
-        one, other = chance.integers(0, len(found), (2, count))
+        one = chance.integers(0, len(found), count)
+        other = (one + chance.integers(1, max(2, len(found)), count)) % len(found)
         noise = found[one] - found[other]
-        noise[one == other] = 0
         length = numpy.linalg.norm(noise, axis=1, keepdims=True)
         wanted = distances[origin, None] * chance.uniform(*_NOISE, (count, 1))
         noise *= numpy.divide(wanted, length, out=numpy.zeros_like(length), where=length > 0)

@@ -38,9 +38,9 @@ class _Peer:
 class SqliteVec(_Peer):
     """sqlite-vec by apsw: a ``vec0`` table of floats, which reads all of them. Exact."""
 
-    settings = ("everything",)
-    _tables = ("CREATE VIRTUAL TABLE {0} USING vec0(vector float[{1}])",)
-    _insert = (f"INSERT INTO {_NAME}(rowid, vector) VALUES (?, ?)",)
+    settings: tuple[str, ...] = ("everything",)
+    _tables: tuple[str, ...] = ("CREATE VIRTUAL TABLE {0} USING vec0(vector float[{1}])",)
+    _insert: tuple[str, ...] = (f"INSERT INTO {_NAME}(rowid, vector) VALUES (?, ?)",)
     _select = f"SELECT rowid FROM {_NAME} WHERE vector MATCH ? AND k = ? ORDER BY distance"
 
     def __init__(self, corpus: VectorCorpus, folder: str) -> None:
@@ -75,7 +75,7 @@ class SqliteVec(_Peer):
 class SqliteVecBits(SqliteVec):
     """sqlite-vec with a ``vec0`` table of bits (one for each number's sign) and the floats of the best beside it."""
 
-    settings = ("×10", "×40", "×100")
+    settings: tuple[str, ...] = ("×10", "×40", "×100")
     _tables = (
         "CREATE VIRTUAL TABLE {0} USING vec0(vector bit[{1}])",
         "CREATE TABLE floats(number INTEGER PRIMARY KEY, vector BLOB)",
@@ -99,7 +99,7 @@ class SqliteVecBits(SqliteVec):
 class Chroma(_Peer):
     """Chroma's persistent client with its own settings but for cosine: HNSW, which is held in memory."""
 
-    settings = ("HNSW",)
+    settings: tuple[str, ...] = ("HNSW",)
 
     def __init__(self, corpus: VectorCorpus, folder: str) -> None:
         """Raises SystemMissing."""
@@ -131,7 +131,7 @@ class Chroma(_Peer):
 class Qdrant(_Peer):
     """qdrant-client without a server: numpy over everything, kept in SQLite. Exact."""
 
-    settings = ("everything",)
+    settings: tuple[str, ...] = ("everything",)
 
     def __init__(self, corpus: VectorCorpus, folder: str) -> None:
         """Raises SystemMissing."""
@@ -169,7 +169,7 @@ class Qdrant(_Peer):
 class FaissBits(_Peer):
     """FAISS over sign bits with the mean taken off before, one thread; then the floats of the best."""
 
-    settings = ("centred ×40", "centred ×100", "centred ×400")
+    settings: tuple[str, ...] = ("centred ×40", "centred ×100", "centred ×400")
 
     def __init__(self, corpus: VectorCorpus, folder: str) -> None:
         """Raises SystemMissing."""

@@ -161,7 +161,7 @@ def _sentences(plan: VectorPlan, work: str) -> Sentences:
     from memoranda_bench.vectors.texts import questions, texts
 
     asked = questions(plan.data, plan.queries, plan.seed)
-    return Sentences(texts(plan.data), asked, load(plan.embedder, os.path.join(work, "embedded")))
+    return Sentences(texts(plan.data), asked, load(plan.embedder, work))
 
 
 def _is_finished(row: dict[str, Any] | None) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from memoranda_bench.markdown import table
 
-__all__ = ["by_size", "size_report", "vectors_noise", "vectors_ratio_table", "vectors_report"]
+__all__ = ["by_size", "size_report", "vectors_noise", "vectors_ratio_table", "vectors_report", "vectors_section"]
 
 _Figures = Mapping[str, Any]
 
@@ -20,15 +20,24 @@ _ABOUT = (
     "(`Anonymous` in `smaps_rollup`: resident memory without pages of files) beyond what it had before it opened: "
     "after some questions, and the most that was seen during them. Memory and disk in MB. *÷ stream* is the median "
     "divided by the least time in which numpy reads as many bytes as the signs of all vectors take (one bit a number) "
-    "from memory once, in the same run."
+    "from memory once, in the same run; in brackets by processor time, which a busy machine disturbs less. It is left "
+    "out where so few bytes never come from memory."
 )
+#: Fewer bytes than these stay in a processor's own memory.
+_LEAST_STREAMED = 4_000_000
+
+
+def vectors_section(figures: _Figures, pictures: Sequence[str]) -> str:
+    """A part of a page, with those of the pictures that belong to it (see :func:`.plots.draw_vectors`)."""
+    shown = [f"![{name.removesuffix('.svg')}]({name})" for name in pictures if name.startswith("vectors-")]
+    return "\n\n".join(["## Vectors", *shown, vectors_report(figures)])
 
 
 def vectors_report(figures: _Figures) -> str:
     """Every dimension and size, then the ratios that matter."""
     parts = [_ABOUT.format(top=figures["top"], queries=figures["queries"])]
     for dimension, size, one in by_size(figures):
-        parts += [f"### {size:,} vectors of {dimension} numbers", size_report(one)]
+        parts += [f"### {size:,} vectors of {dimension} numbers", size_report(one, size * dimension // 8)]
     ratios = vectors_ratio_table(figures)
     parts += ["### Ours by size", ratios] if ratios else []
     parts.append(vectors_noise(figures))
@@ -43,8 +52,11 @@ def by_size(figures: _Figures) -> Iterator[tuple[int, int, _Figures]]:
             yield int(dimension), int(size), sizes[size]
 
 
-def size_report(one: _Figures) -> str:
-    """One size: how its vectors were made, the systems, the ways of asking them, and what was left out."""
+def size_report(one: _Figures, signs: int) -> str:
+    """One size: how its vectors were made, the systems, the ways of asking them, and what was left out.
+
+    ``signs`` is how many bytes the signs of all its vectors take.
+    """
     if reason := one.get("skipped"):
         return f"Not measured: {reason}."
     rows: list[list[str]] = []
@@ -56,8 +68,8 @@ def size_report(one: _Figures) -> str:
             continue
         settings = row["ask"]["settings"]
         own = next(iter(settings))
-        rows.append([name, own, *_times(settings[own]), *_held(row)])
-        ways += [[name, setting, *_times(figures)] for setting, figures in settings.items() if len(settings) > 1]
+        rows.append([name, own, *_times(settings[own], signs), *_held(row)])
+        ways += [[name, setting, *_times(figures, signs)] for setting, figures in settings.items() if len(settings) > 1]
     head = ["system", "looked at", "recall", "p50", "p99", "÷ stream"]
     parts = [_corpus(one.get("corpus")), table([*head, "build", "open and first", "private", "most", "disk"], rows)]
     if ways:
@@ -75,8 +87,11 @@ def _corpus(corpus: _Figures | None) -> str:
     )
 
 
-def _times(way: _Figures) -> list[str]:
-    return [f"{way['recall']:.3f}", _short(way["p50"]), _short(way["p99"]), _short(way["p50"] / way["stream_ms"])]
+def _times(way: _Figures, signs: int) -> list[str]:
+    ratio = "–"
+    if signs >= _LEAST_STREAMED:
+        ratio = f"{_short(way['p50'] / way['stream_ms'])} ({_short(way['cpu_p50'] / way['stream_ms'])})"
+    return [f"{way['recall']:.3f}", _short(way["p50"]), _short(way["p99"]), ratio]
 
 
 def _held(row: _Figures) -> list[str]:
@@ -114,7 +129,7 @@ def vectors_ratio_table(figures: _Figures) -> str:
         own = next(iter(row["ask"]["settings"].values()))
         brute = one["systems"].get("float32", {}).get("ask", {}).get("settings", {}).get("everything")
         beside = "–" if brute is None else _short(own["p50"] / brute["p50"])
-        rows.append([str(dimension), f"{size:,}", *_times(own), beside, *_held(row)])
+        rows.append([str(dimension), f"{size:,}", *_times(own, size * dimension // 8), beside, *_held(row)])
     head = ["numbers", "vectors", "recall", "p50", "p99", "÷ stream", "÷ float32"]
     return table([*head, "build", "open and first", "private", "most", "disk"], rows) if rows else ""
 

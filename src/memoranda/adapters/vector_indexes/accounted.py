@@ -10,6 +10,24 @@ import json
 from contextlib import suppress
 from typing import Protocol
 
+from memoranda.adapters.vector_indexes.accounts import (
+    all_of,
+    check_length,
+    delete_rows,
+    dimension_of,
+    forget_doomed,
+    forget_homes,
+    generation,
+    hashed,
+    home_number,
+    insert_rows,
+    meta,
+    row_of,
+    set_meta,
+    single,
+    take_numbers,
+    told,
+)
 from memoranda.adapters.vector_indexes.cosines import CLOSE, cosines, unit, units
 from memoranda.adapters.vector_indexes.ledger import Damaged, Ledger
 from memoranda.core.errors import ServiceFailed, UsageError, VaultError
@@ -21,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import Any, TypeVar
 
+    from memoranda.adapters.vector_indexes.accounts import Old
     from memoranda.core.vectors import VectorRow
 
     T = TypeVar("T")
@@ -75,6 +94,10 @@ class Engine(Protocol):
         """Vectors by number, told by number and home; those that are not there are left out."""
         ...
 
+    def flush(self) -> None:
+        """Leave nothing of what was discarded in any file."""
+        ...
+
     def wipe(self) -> None:
         """Hold nothing."""
         ...
@@ -98,25 +121,22 @@ class AccountedIndex:
     @property
     def dimension(self) -> int:
         """The length of the vectors; 0 as long as there is none."""
-        return self._ledger.read(_dimension, 0)
+        return self._ledger.read(dimension_of, 0)
 
     def __len__(self) -> int:
         """How many rows are held."""
-        return self._ledger.read(lambda connection: _single(connection, "SELECT count(*) FROM rows"), 0)
+        return self._ledger.read(lambda connection: single(connection, "SELECT count(*) FROM rows"), 0)
 
     def parents(self) -> set[str]:
         """The parents of all rows."""
-        return self._ledger.read(
-            lambda connection: {_told(one) for (one,) in connection.execute("SELECT DISTINCT parent FROM rows")}, set()
-        )
+        statement = "SELECT parent FROM texts WHERE id IN (SELECT min(id) FROM rows GROUP BY parent)"
+        return self._ledger.read(lambda it: {told(one) for (one,) in it.execute(statement)}, set())
 
     def held(self, parent: str) -> dict[str, str]:
         """The rows of one parent: digests by address."""
-        statement = "SELECT address, digest FROM rows WHERE parent = ?"
-        return self._ledger.read(
-            lambda connection: {_told(one): digest for one, digest in connection.execute(statement, (_kept(parent),))},
-            {},
-        )
+        statement = "SELECT address, digest FROM rows JOIN texts USING (id) WHERE rows.parent = ?"
+        asked = (hashed(parent),)
+        return self._ledger.read(lambda it: {told(one): digest for one, digest in it.execute(statement, asked)}, {})
 
     def put(self, rows: Sequence[VectorRow], vectors: Sequence[Sequence[float]]) -> None:
         """Add or replace rows. Raises UsageError, VaultError, ServiceFailed."""
@@ -131,7 +151,7 @@ class AccountedIndex:
         matrix = matrix[chosen].astype("float32")
         if self._engine.inside:
             self._ledger.write(
-                lambda it: self._replace(it, rows, found, matrix, _numbers(it, len(rows))), None, create=True
+                lambda it: self._replace(it, rows, found, matrix, take_numbers(it, len(rows))), None, create=True
             )
             self._after(self._ledger.flush)
             return
@@ -146,14 +166,17 @@ class AccountedIndex:
         """Take rows out, wiped. Raises VaultError; ServiceFailed: they are no longer held, but not wiped yet."""
 
         def change(connection: Any) -> bool:
-            gone = [old for address in addresses if (old := _row(connection, address))]
+            gone = [old for address in set(addresses) if (old := row_of(connection, address))]
             self._drop(connection, gone)
-            # The name of a scope may be a person's.
-            connection.execute("DELETE FROM homes WHERE NOT EXISTS (SELECT 1 FROM rows WHERE home = number)")
+            forget_homes(connection)
             return bool(gone)
 
         if self._ledger.write(change, False):
             self._sweep()
+            try:
+                self._engine.flush()
+            except Damaged as error:
+                self._ledger.damage(str(error))
             self._ledger.flush()
 
     def search(self, vector: Sequence[float], count: int, homes: Collection[str] | None = None) -> list[Near]:
@@ -161,9 +184,9 @@ class AccountedIndex:
         question = unit(vector)
 
         def ask(connection: Any, lost: list[int]) -> list[Near]:
-            _check(connection, len(vector))
-            counts = connection.execute("SELECT name, filled FROM homes WHERE filled > 0")
-            there = [(_told(name), many) for name, many in counts]
+            check_length(connection, len(vector))
+            counts = connection.execute("SELECT name, filled FROM homes JOIN names USING (number) WHERE filled > 0")
+            there = [(told(name), many) for name, many in counts]
             if homes is not None:
                 wanted = set(homes)
                 there = [one for one in there if one[0] in wanted]
@@ -178,11 +201,11 @@ class AccountedIndex:
         question = unit(vector)
 
         def ask(connection: Any, lost: list[int]) -> dict[str, Near]:
-            _check(connection, len(vector))
+            check_length(connection, len(vector))
             if question is None:
                 return {}
-            asked = [row for address in addresses if (row := _row(connection, address)) and row[2] is not None]
-            near = self._near(connection, question, [row[0] for row in asked], lost)
+            asked = [row for address in set(addresses) if (row := row_of(connection, address)) and row.found]
+            near = self._near(connection, question, [row.id for row in asked], lost)
             return {one.address: one for one in near}
 
         return self._consistent(ask, {})
@@ -192,10 +215,10 @@ class AccountedIndex:
         question = unit(vector)
 
         def ask(connection: Any, lost: list[int]) -> list[float]:
-            _check(connection, len(vector))
+            check_length(connection, len(vector))
             if question is None:
                 return []
-            statement = "SELECT id FROM rows WHERE mark IS NOT NULL ORDER BY mark, address LIMIT ?"
+            statement = "SELECT id FROM rows WHERE mark IS NOT NULL ORDER BY mark, key LIMIT ?"
             ids = [id for (id,) in connection.execute(statement, (max(count, 0),))]
             return [
                 one.cosine for one in sorted(self._near(connection, question, ids, lost), key=lambda one: one.address)
@@ -224,70 +247,57 @@ class AccountedIndex:
     def _announce(self, connection: Any, rows: Sequence[VectorRow], dimension: int) -> range:
         """The numbers of rows that the engine is given next."""
         self._settle(connection, dimension)
-        ids = _numbers(connection, len(rows))
-        named = ((id, _kept(row.home)) for id, row in zip(ids, rows, strict=True))
-        connection.executemany("INSERT INTO doomed VALUES (?, ?)", named)
+        ids = take_numbers(connection, len(rows))
+        homes = {home: home_number(connection, home) for home in {row.home for row in rows}}
+        doomed = ((id, homes[row.home]) for id, row in zip(ids, rows, strict=True))
+        connection.executemany("INSERT INTO doomed VALUES (?, ?)", doomed)
         return ids
 
     def _settle(self, connection: Any, dimension: int) -> None:
         """Make the engine ready for vectors of that length. Raises UsageError: it holds others."""
-        known = _meta(connection, "dimension")
+        known = meta(connection, "dimension")
         if known == dimension:
             return
-        if known and _single(connection, "SELECT count(*) FROM rows"):
+        if known and single(connection, "SELECT count(*) FROM rows"):
             raise UsageError(f"vectors of length {dimension} do not belong with those of length {known}")
         self._engine.prepare(connection, dimension)
-        _set(connection, "dimension", dimension)
+        set_meta(connection, "dimension", dimension)
 
     def _replace(
         self, connection: Any, rows: Sequence[VectorRow], found: Sequence[bool], matrix: Any, ids: Sequence[int]
     ) -> None:
         self._settle(connection, matrix.shape[1])
         if not self._engine.inside:
-            doomed = _single(connection, "SELECT count(*) FROM doomed WHERE id BETWEEN ? AND ?", ids[0], ids[-1])
+            doomed = single(connection, "SELECT count(*) FROM doomed WHERE id BETWEEN ? AND ?", ids[0], ids[-1])
             if doomed != len(ids):
                 raise VaultError(f"{self._ledger.path}: was taken away while it was written")
             connection.execute("DELETE FROM doomed WHERE id BETWEEN ? AND ?", (ids[0], ids[-1]))
-        self._drop(connection, [old for row in rows if (old := _row(connection, row.address))])
-        homes = {home: _home(connection, home) for home in {row.home for row in rows}}
-        connection.executemany(
-            "INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?)",
-            (
-                (
-                    id,
-                    _kept(row.address),
-                    _kept(row.parent),
-                    homes[row.home],
-                    row.digest,
-                    _mark(row.address) if one else None,
-                )
-                for id, row, one in zip(ids, rows, found, strict=True)
-            ),
-        )
+        self._drop(connection, [old for row in rows if (old := row_of(connection, row.address))])
+        insert_rows(connection, rows, found, ids)
         if self._engine.inside:
             kept = [Kept(id, row.home, row.parent) for id, row, one in zip(ids, rows, found, strict=True) if one]
             self._engine.add(connection, kept, matrix[found])
 
-    def _drop(self, connection: Any, old: Sequence[tuple[int, str, int | None]]) -> None:
-        connection.executemany("DELETE FROM rows WHERE id = ?", ((id,) for id, _, _ in old))
-        vectors = [(id, home) for id, home, mark in old if mark is not None]
+    def _drop(self, connection: Any, old: Sequence[Old]) -> None:
+        delete_rows(connection, old)
+        vectors = [one for one in old if one.found]
         if self._engine.inside:
-            self._engine.discard(connection, vectors)
+            self._engine.discard(connection, [(one.id, one.home) for one in vectors])
         else:
-            connection.executemany("INSERT INTO doomed VALUES (?, ?)", ((id, _kept(home)) for id, home in vectors))
+            doomed = ((one.id, home_number(connection, one.home)) for one in vectors)
+            connection.executemany("INSERT INTO doomed VALUES (?, ?)", list(doomed))
         connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
 
     def _sweep(self) -> None:
         """Wipe in the engine what is doomed."""
-        statement = "SELECT id, home FROM doomed"
+        statement = "SELECT id, name FROM doomed JOIN names ON home = number"
         doomed: list[tuple[int, str]] = self._ledger.read(
-            lambda connection: [(id, _told(home)) for id, home in connection.execute(statement)], []
+            lambda connection: [(id, told(home)) for id, home in connection.execute(statement)], []
         )
         if doomed:
             with suppress(Damaged):
                 self._engine.discard(None, doomed)
-            gone = [(id,) for id, _ in doomed]
-            self._ledger.write(lambda it: it.executemany("DELETE FROM doomed WHERE id = ?", gone), None)
+            self._ledger.write(lambda it: forget_doomed(it, [id for id, _ in doomed]), None)
 
     def _after(self, tidy: Callable[[], None]) -> None:
         """Tidy up behind a change that stands already: what fails is made up for by the next one."""
@@ -298,9 +308,9 @@ class AccountedIndex:
         """An answer that nobody wrote in between; of an engine outside, the ledger shows whether somebody did."""
         for last in (False,) * (_TRIES - 1) + (True,):
             lost: list[int] = []
-            before = self._ledger.read(_generation, -1)
+            before = self._ledger.read(generation, -1)
             answer = self._ledger.read(lambda connection: ask(connection, lost), nothing)  # noqa: B023 - called at once
-            unchanged = self._engine.inside or self._ledger.read(_generation, -1) == before
+            unchanged = self._engine.inside or self._ledger.read(generation, -1) == before
             if unchanged and lost:
                 self._ledger.damage(f"{self._ledger.path}: {len(lost)} vectors or more are lost")
                 return nothing
@@ -316,7 +326,7 @@ class AccountedIndex:
         while True:
             proposed = self._engine.nearest(connection, question, look, homes) if look < there else None
             everything = proposed is None
-            ids = _all_of(connection, [home for home, _ in homes]) if proposed is None else proposed
+            ids = all_of(connection, [home for home, _ in homes]) if proposed is None else proposed
             near = sorted(self._near(connection, question, ids, lost), key=lambda one: (-one.cosine, one.address))
             # The last that was looked at is clearly farther than the last that is told: no tie is cut in two.
             if everything or (len(near) > count and near[count - 1].cosine - near[-1].cosine > CLOSE):
@@ -325,81 +335,15 @@ class AccountedIndex:
 
     def _near(self, connection: Any, question: Any, ids: Iterable[int], lost: list[int]) -> list[Near]:
         """The rows of these numbers, with their cosines, in no order; ``lost`` gains those without a vector."""
-        statement = """SELECT id, address, digest, name FROM rows JOIN homes ON home = number
+        statement = """SELECT id, address, digest, name FROM rows JOIN texts USING (id) JOIN names ON home = number
                        WHERE id IN (SELECT value FROM json_each(?)) AND mark IS NOT NULL"""
         rows = connection.execute(statement, (json.dumps(list(ids)),)).fetchall()
         if not rows:
             return []
-        vectors = self._engine.vectors(connection, [(id, _told(home)) for id, _, _, home in rows])
+        vectors = self._engine.vectors(connection, [(id, told(home)) for id, _, _, home in rows])
         lost += (row[0] for row in rows if row[0] not in vectors)
         rows = [row for row in rows if row[0] in vectors]
         if not rows:
             return []
-        told = cosines(question, [vectors[id] for id, _, _, _ in rows])
-        return [Near(_told(row[1]), row[2], cosine) for row, cosine in zip(rows, told, strict=True)]
-
-
-def _kept(text: str) -> bytes:
-    """A text as it is kept: any at all, and compared byte by byte."""
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _told(kept: bytes) -> str:
-    return bytes(kept).decode("utf-8", "surrogatepass")
-
-
-def _single(connection: Any, statement: str, *values: Any) -> int:
-    found: tuple[int] = connection.execute(statement, values).fetchone()
-    return found[0]
-
-
-def _meta(connection: Any, key: str) -> int:
-    return _single(connection, "SELECT value FROM meta WHERE key = ?", key)
-
-
-def _set(connection: Any, key: str, value: int) -> None:
-    connection.execute("UPDATE meta SET value = ? WHERE key = ?", (value, key))
-
-
-def _generation(connection: Any) -> int:
-    return _meta(connection, "generation")
-
-
-def _dimension(connection: Any) -> int:
-    return _meta(connection, "dimension") if _single(connection, "SELECT EXISTS (SELECT 1 FROM rows)") else 0
-
-
-def _check(connection: Any, length: int) -> None:
-    if (known := _dimension(connection)) and known != length:
-        raise UsageError(f"a question of length {length} cannot be held against vectors of length {known}")
-
-
-def _numbers(connection: Any, count: int) -> range:
-    """Numbers that were never given before."""
-    start = _meta(connection, "next")
-    _set(connection, "next", start + count)
-    return range(start, start + count)
-
-
-def _home(connection: Any, name: str) -> int:
-    connection.execute("INSERT INTO homes(name) VALUES (?) ON CONFLICT DO NOTHING", (_kept(name),))
-    return _single(connection, "SELECT number FROM homes WHERE name = ?", _kept(name))
-
-
-def _row(connection: Any, address: str) -> tuple[int, str, int | None] | None:
-    """The number, the home and the mark of a row."""
-    statement = "SELECT id, name, mark FROM rows JOIN homes ON home = number WHERE address = ?"
-    found = connection.execute(statement, (_kept(address),)).fetchone()
-    return (found[0], _told(found[1]), found[2]) if found else None
-
-
-def _all_of(connection: Any, homes: Sequence[str]) -> list[int]:
-    statement = "SELECT id FROM rows JOIN homes ON home = number WHERE name = ? AND mark IS NOT NULL"
-    return [id for home in homes for (id,) in connection.execute(statement, (_kept(home),))]
-
-
-def _mark(address: str) -> int:
-    """A number that tells nothing of the address, the same wherever and whenever it is drawn."""
-    from hashlib import blake2b
-
-    return int.from_bytes(blake2b(_kept(address), digest_size=4).digest(), "big")
+        reckoned = cosines(question, [vectors[id] for id, _, _, _ in rows])
+        return [Near(told(row[1]), row[2], cosine) for row, cosine in zip(rows, reckoned, strict=True)]

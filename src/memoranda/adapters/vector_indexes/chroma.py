@@ -6,7 +6,8 @@ address and no text, and embeds nothing itself. A vector that is removed is
 overwritten before it is deleted. Chroma does not notice what other processes
 write: whether they did is seen by its file, and it is opened again. It has no
 isolation between processes, so that a reader beside a writer may have to wait,
-or find nothing until it asks again.
+or find nothing until it asks again; and its graph is read unchecked: damaged
+bytes in it may end the process.
 """
 
 from __future__ import annotations
@@ -184,6 +185,18 @@ class _Chroma:
                     got = collection.get(ids=part, limit=len(part), include=["embeddings"])
                     found.update(zip(map(int, got["ids"]), got["embeddings"], strict=True))
         return found
+
+    def flush(self) -> None:
+        """Write Chroma's own file anew: its pages that are free still have what was in them."""
+        with self._asked():
+            self._shared.shut()
+            # Nobody in this process has the file open now: closing it here would take their locks away.
+            connection = sqlite_connect(os.path.join(self._shared.path, "chroma.sqlite3"))
+            try:
+                connection.execute("PRAGMA secure_delete=ON")
+                connection.execute("VACUUM")
+            finally:
+                connection.close()
 
     def wipe(self) -> None:
         """Close, and delete the folder."""

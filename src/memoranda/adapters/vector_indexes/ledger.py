@@ -18,7 +18,7 @@ from memoranda.core.errors import MemorandaError, VaultBusy, VaultError, VaultFu
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, TypeVar
+    from typing import Any, NoReturn, TypeVar
 
     T = TypeVar("T")
 
@@ -27,22 +27,27 @@ __all__ = ["Damaged", "Ledger", "disk_fault", "sqlite_connect"]
 _VERSION = 1
 #: Milliseconds: how long a reader waits for a lock that another connection holds.
 _PATIENCE = 30_000
+# When SQLite moves what is in a table from page to page, it may leave copies behind, which nothing wipes later. So
+# texts stand in tables that only ever grow at their end, and are overwritten where they are; the rest is hashes.
 _SCHEMA = (
     "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID",
     # filled: how many of its rows can be found.
-    "CREATE TABLE homes(number INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE, filled INTEGER NOT NULL DEFAULT 0)",
-    # mark: a number drawn from the address, by which rows are sampled; NULL where the vector has no direction.
-    """CREATE TABLE rows(id INTEGER PRIMARY KEY, address BLOB NOT NULL UNIQUE, parent BLOB NOT NULL,
+    """CREATE TABLE homes(number INTEGER PRIMARY KEY AUTOINCREMENT, key BLOB NOT NULL UNIQUE,
+       filled INTEGER NOT NULL DEFAULT 0)""",
+    "CREATE TABLE names(number INTEGER PRIMARY KEY, name BLOB NOT NULL)",
+    # key and parent: hashes. mark: a part of the key, by which rows are sampled; NULL: the vector has no direction.
+    """CREATE TABLE rows(id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, parent BLOB NOT NULL,
        home INTEGER NOT NULL, digest TEXT NOT NULL, mark INTEGER)""",
+    "CREATE TABLE texts(id INTEGER PRIMARY KEY, address BLOB NOT NULL, parent BLOB NOT NULL)",
     "CREATE INDEX rows_parent ON rows(parent)",
     "CREATE INDEX rows_home ON rows(home)",
-    "CREATE INDEX rows_mark ON rows(mark) WHERE mark IS NOT NULL",
+    "CREATE INDEX rows_mark ON rows(mark, key) WHERE mark IS NOT NULL",
     """CREATE TRIGGER comes AFTER INSERT ON rows WHEN new.mark IS NOT NULL
        BEGIN UPDATE homes SET filled = filled + 1 WHERE number = new.home; END""",
     """CREATE TRIGGER goes AFTER DELETE ON rows WHEN old.mark IS NOT NULL
        BEGIN UPDATE homes SET filled = filled - 1 WHERE number = old.home; END""",
     # In the engine, or about to be, and not held.
-    "CREATE TABLE doomed(id INTEGER PRIMARY KEY, home BLOB NOT NULL)",
+    "CREATE TABLE doomed(id INTEGER PRIMARY KEY, home INTEGER NOT NULL)",
 )
 # Result codes of SQLite (https://sqlite.org/rescode.html).
 _ERROR, _PERM, _BUSY, _LOCKED, _READONLY, _CORRUPT, _FULL, _CANTOPEN, _NOTADB = 1, 3, 5, 6, 8, 11, 13, 14, 26
@@ -88,7 +93,7 @@ class Ledger:
             _shut(connection)
             if self._is_damage(error):
                 return nothing
-            raise self.translated(error) from error
+            self.fail(error)
         except BaseException:
             _shut(connection)
             raise
@@ -120,7 +125,7 @@ class Ledger:
                     if not last and self._is_damage(error):
                         lent = None
                         continue
-                    raise self.translated(error) from error
+                    self.fail(error)
                 except BaseException:
                     _shut(connection)
                     raise
@@ -144,13 +149,20 @@ class Ledger:
             connection.execute("BEGIN IMMEDIATE")
             for statement in _SCHEMA:
                 connection.execute(statement)
-            start = (("model", self.model), ("dimension", 0), ("generation", 0), ("next", 1), ("holes", 0))
+            start = (
+                ("model", self.model),
+                ("dimension", 0),
+                ("generation", 0),
+                ("next", 1),
+                ("holes", 0),
+                ("blank", 0),
+            )
             connection.executemany("INSERT INTO meta VALUES (?, ?)", start)
             connection.execute(f"PRAGMA user_version={_VERSION}")
             connection.execute("COMMIT")
         except Exception as error:
             _shut(connection)
-            raise self.translated(error) from error
+            self.fail(error)
         return connection, inode
 
     def erase(self) -> None:
@@ -180,7 +192,7 @@ class Ledger:
         except Exception as error:
             _shut(connection)
             if _code(error) not in (_BUSY, _LOCKED):
-                raise self.translated(error) from error
+                self.fail(error)
         else:
             self._give(connection, inode)
 
@@ -195,18 +207,22 @@ class Ledger:
         self._closed = True
         self._drop_idle()
 
-    def translated(self, error: Exception) -> VaultError:
-        """A fault of SQLite or of the disk, as an error of the vault."""
+    def fail(self, error: Exception) -> NoReturn:
+        """Raise a fault of SQLite or of the disk as an error of the vault, and any other as it is."""
         if isinstance(error, OSError):
-            return disk_fault(error, self.path)
+            raise disk_fault(error, self.path) from error
         code, message = _code(error), f"{self.path}: {error}"
         if code in (_BUSY, _LOCKED):
-            return VaultBusy(message)
+            raise VaultBusy(message) from error
         if code in (_PERM, _READONLY):
-            return VaultReadOnly(message)
+            raise VaultReadOnly(message) from error
         if code == _FULL:
-            return VaultFull(message)
-        return VaultUnreadable(message) if code == _CANTOPEN else VaultError(message)
+            raise VaultFull(message) from error
+        if code == _CANTOPEN:
+            raise VaultUnreadable(message) from error
+        if code or isinstance(error, (Damaged, UnicodeError)):
+            raise VaultError(message) from error
+        raise error
 
     def _take(self) -> tuple[Any, tuple[int, int]] | None:
         """A connection of our own, with what it is open on; ``None``: there is no file, or a damaged one."""
@@ -236,7 +252,7 @@ class Ledger:
                 _shut(connection)
             if self._is_damage(error):
                 return None
-            raise self.translated(error) from error
+            self.fail(error)
         return connection, inode
 
     def _give(self, connection: Any, inode: tuple[int, int]) -> None:
@@ -259,7 +275,7 @@ class Ledger:
         except Exception as error:
             if not self._is_damage(error):
                 _shut(connection)
-                raise self.translated(error) from error
+                self.fail(error)
         _shut(connection)
         return False
 
@@ -271,7 +287,8 @@ class Ledger:
         return found is not None and found[0] == self.model
 
     def _is_damage(self, error: Exception) -> bool:
-        if not isinstance(error, Damaged) and _code(error) not in _DAMAGE:
+        # What was text and no longer is: sqlite3 and apsw decode it.
+        if not isinstance(error, (Damaged, UnicodeError)) and _code(error) not in _DAMAGE:
             return False
         self.damage(f"{self.path}: {error}")
         return True

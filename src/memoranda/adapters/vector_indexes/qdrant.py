@@ -38,6 +38,8 @@ __all__ = ["open_index"]
 
 #: Points sent at once: a server takes 32 MB.
 _BATCH = 500
+#: How many of a server's graph are looked at for one question, at least.
+_WIDTH = 256
 _KEY = "QDRANT_API_KEY"
 
 _opened: dict[str, _Local] = {}
@@ -86,7 +88,7 @@ class _Server:
                 )
         yield self._client
 
-    def wiped(self) -> None:
+    def flush(self) -> None:
         """It is the server's to wipe."""
 
     def erase(self, name: str) -> None:
@@ -130,7 +132,7 @@ class _Local:
                     storage.execute(f"PRAGMA {pragma}").fetchall()
             yield self._client
 
-    def wiped(self) -> None:
+    def flush(self) -> None:
         """Empty the log, which has what was deleted."""
         with self._lock:
             for storage in self._storages():
@@ -236,7 +238,6 @@ class _Qdrant:
             for start in range(0, len(kept), _BATCH):
                 ids = [id for id, _ in kept[start : start + _BATCH]]
                 client.delete(self._name, points_selector=models.PointIdsList(points=ids), wait=True)
-            self._store.wiped()
 
     def nearest(self, connection: Any, question: Any, count: int, homes: Sequence[tuple[str, int]]) -> set[int] | None:
         """The nearest of these homes."""
@@ -247,12 +248,14 @@ class _Qdrant:
             if len(homes) < all_homes:
                 wanted = models.MatchAny(any=[_sent(home) for home, _ in homes])
                 chosen = models.Filter(must=[models.FieldCondition(key="home", match=wanted)])
+            # The store in a folder looks at all, and warns of a width.
+            width = models.SearchParams(hnsw_ef=max(_WIDTH, many)) if isinstance(self._store, _Server) else None
             answer = client.query_points(
                 self._name,
                 query=question.tolist(),
                 limit=many,
                 query_filter=chosen,
-                search_params=models.SearchParams(hnsw_ef=max(256, many)),
+                search_params=width,
                 with_payload=False,
             ).points
         return {int(one.id) for one in answer} if len(answer) >= many else None
@@ -266,6 +269,11 @@ class _Qdrant:
                 points = client.retrieve(self._name, ids=ids, with_payload=False, with_vectors=True)
                 found.update((int(one.id), one.vector) for one in points)
         return found
+
+    def flush(self) -> None:
+        """Wipe what is deleted, where that is ours to do."""
+        with self._asked():
+            self._store.flush()
 
     def wipe(self) -> None:
         """Delete the collection."""

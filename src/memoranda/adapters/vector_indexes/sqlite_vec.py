@@ -14,6 +14,7 @@ from contextlib import suppress
 from importlib import import_module
 
 from memoranda.adapters.vector_indexes.accounted import AccountedIndex
+from memoranda.adapters.vector_indexes.accounts import home_number
 from memoranda.adapters.vector_indexes.ledger import Ledger, sqlite_connect
 from memoranda.core.errors import MissingExtra
 
@@ -85,7 +86,7 @@ class _SqliteVec:
 
     def add(self, connection: Any, kept: Sequence[Kept], matrix: Any) -> None:
         """Insert."""
-        numbers = {one.home: _number(connection, one.home) for one in kept}
+        numbers = {home: home_number(connection, home) for home in {one.home for one in kept}}
         connection.executemany(
             "INSERT INTO vectors(id, home, vector) VALUES (?, ?, ?)",
             ((one.id, numbers[one.home], row.tobytes()) for one, row in zip(kept, matrix, strict=True)),
@@ -115,7 +116,7 @@ class _SqliteVec:
         found: set[int] = set()
         statement = "SELECT id FROM vectors WHERE vector MATCH ? AND k = ? AND home = ?"
         for home, _ in homes:
-            found.update(id for (id,) in connection.execute(statement, (asked, count, _number(connection, home))))
+            found.update(id for (id,) in connection.execute(statement, (asked, count, home_number(connection, home))))
         return found
 
     def vectors(self, connection: Any, kept: Sequence[tuple[int, str]]) -> Mapping[int, Any]:
@@ -129,6 +130,9 @@ class _SqliteVec:
                 found[id] = np.frombuffer(row[0], dtype=np.float32)
         return found
 
+    def flush(self) -> None:
+        """The ledger's file is flushed by itself."""
+
     def wipe(self) -> None:
         """Nothing is outside the ledger's file."""
 
@@ -141,9 +145,3 @@ class _SqliteVec:
         self.prepare(connection, dimension)
         connection.execute("INSERT INTO vectors(id, home, vector) SELECT id, home, vector FROM moved ORDER BY home, id")
         connection.execute("DROP TABLE moved")
-
-
-def _number(connection: Any, home: str) -> int:
-    name = home.encode("utf-8", "surrogatepass")
-    found: tuple[int] = connection.execute("SELECT number FROM homes WHERE name = ?", (name,)).fetchone()
-    return found[0]

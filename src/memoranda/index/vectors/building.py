@@ -13,7 +13,7 @@ from memoranda.core.records import replace
 from memoranda.index.vectors.files import Appending, write_file
 from memoranda.index.vectors.layout import HELD, checksum, file_header, is_sealed, seal
 from memoranda.index.vectors.order import merged
-from memoranda.index.vectors.pointer import new_token
+from memoranda.index.vectors.pointer import Damaged, new_token
 from memoranda.index.vectors.signatures import calibrate, codes_of, frame_of, signatures_of, wants_signatures
 from memoranda.index.vectors.view import View
 
@@ -51,7 +51,7 @@ def ordered(folder: str, view: View) -> Pointer:
 
 
 def signed(folder: str, view: View) -> Pointer:
-    """Make signatures with the mean of what is held now, and try them out. Raises OSError."""
+    """Make signatures with the mean of what is held now, and try them out. Raises OSError, Damaged."""
     token, frame = new_token(), frame_of(view)
     write_file(folder, "vectors.mean", token, [frame.encode(token)])
     with Appending(folder, view.dimension, "", token, (token,)) as files:
@@ -64,7 +64,10 @@ def signed(folder: str, view: View) -> Pointer:
             files.signatures(start, signs, codes)
         files.finish()
     pointer = replace(view.pointer, signatures=token, signed_at=view.rows, calibration=None)
-    return replace(pointer, calibration=calibrate(View(folder, pointer)))
+    made = View(folder, pointer)
+    if made.frame is None:
+        raise Damaged(made.fault)
+    return replace(pointer, calibration=calibrate(made))
 
 
 def compacted(folder: str, view: View) -> Pointer:

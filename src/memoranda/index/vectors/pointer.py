@@ -30,9 +30,9 @@ class Calibration:
 
     ``method`` is ``"cascade"``, or ``"int8"`` where signs alone lose too much.
     ``fraction`` of all rows is looked at by the second step, and ``rerank`` rows
-    by the last. ``recall`` is the share of the ten nearest that this found for
-    ``queries`` rows among ``rows``; ``tried`` lists other fractions with theirs.
-    ``seconds`` is how long it took to find out.
+    by the last. ``recall`` is the share of the ten nearest that this found of
+    ``queries`` blends of two rows each, among ``rows``; ``tried`` lists for other
+    fractions what the first step kept. ``seconds`` is how long it took to find out.
     """
 
     method: str

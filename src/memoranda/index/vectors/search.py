@@ -35,6 +35,8 @@ _POWER = 0.5
 _LEAST = 400
 #: Every sixteenth distance tells where the nearest part ends.
 _STRIDE = 16
+#: So many rows that are equally near are decided exactly.
+_EQUAL = 1000
 #: No row is as far as one that does not count.
 _NEVER = 65_535
 
@@ -54,11 +56,11 @@ def nearest(view: View, query: NDArray[Any], count: int, homes: Sequence[int] | 
         found, damaged = _decide(view, query, rows, cosines_of(view, query, rows), count)
         if len(found) >= min(count, able) or not damaged:
             return found, damaged
-    if able == view.rows and able <= EXACT_UP_TO:
-        rows = np.arange(able)
-        scores = float_scores(view.vectors, query)
+    rows = np.flatnonzero(allowed)
+    if 2 * able >= view.rows:
+        # Where most count, it costs less to compare all than to pick them out.
+        scores = float_scores(view.vectors, query)[rows]
     else:
-        rows = np.flatnonzero(allowed)
         scores = float_scores(view.vectors, query, rows)
     return _decide(view, query, rows, scores, count)
 
@@ -87,15 +89,14 @@ def candidates(
     if method == "int8":
         scores = byte_scores(codes, weights)
         scores[~allowed] = -np.inf
-        return _best(scores, rerank)
+        return _best(view, np.arange(view.rows), scores, rerank)
     signature = signs(narrow[None], frame.mean, frame.rotation)[0]
     far = distances(bits, signature, view.rows)
     if able < view.rows:
         far[~allowed] = _NEVER
     rows = np.flatnonzero(far <= _limit(far, part, able))
     rows = rows[allowed[rows]]
-    left: NDArray[Any] = rows[_best(byte_scores_of(codes, weights, rows), rerank)]
-    return left
+    return _best(view, rows, byte_scores_of(codes, weights, rows), rerank)
 
 
 def cosines_of(view: View, query: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
@@ -118,11 +119,19 @@ def _limit(far: NDArray[Any], part: int, able: int) -> int:
     return _NEVER - 1 if at >= len(reached) - 1 else at
 
 
-def _best(scores: NDArray[Any], count: int) -> NDArray[Any]:
-    """Where the ``count`` highest scores are."""
+def _best(view: View, rows: NDArray[Any], scores: NDArray[Any], count: int) -> NDArray[Any]:
+    """The ``count`` rows of the highest scores, and those whose are as high as the last of them."""
     if len(scores) <= count:
-        return np.arange(len(scores))
-    found: NDArray[Any] = np.argpartition(scores, len(scores) - count)[len(scores) - count :]
+        return rows
+    last = np.partition(scores, len(scores) - count)[len(scores) - count]
+    chosen = np.flatnonzero(scores >= last - _MARGIN)
+    if len(chosen) > _EQUAL:
+        # A great many copies of one text: which of them are taken is not to depend on the order they came in.
+        sure = np.flatnonzero(scores > last + _MARGIN)
+        level = chosen[scores[chosen] <= last + _MARGIN]
+        by_hash = np.argsort(view.table["address"][rows[level]], kind="stable")
+        chosen = np.concatenate([sure, level[by_hash[: max(0, _EQUAL - len(sure))]]])
+    found: NDArray[Any] = rows[chosen]
     return found
 
 

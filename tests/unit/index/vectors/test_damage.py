@@ -19,7 +19,9 @@ from memoranda.index.vectors.store import VectorStore  # noqa: E402
 
 COUNT, DIMENSION = 60, 16
 VECTORS = np.random.default_rng(5).standard_normal((COUNT, DIMENSION))
-ROWS = [VectorRow(f"c{number % 4}:n{number}", f"c{number % 4}", "item shared", f"{number:032x}") for number in range(60)]
+ROWS = [
+    VectorRow(f"c{number % 4}:n{number}", f"c{number % 4}", "item shared", f"{number:032x}") for number in range(60)
+]
 COSINES = VECTORS / np.linalg.norm(VECTORS, axis=1, keepdims=True)
 
 
@@ -120,6 +122,7 @@ def test_without_signatures_every_row_is_compared_and_they_are_made_again(
     (folder / name).write_bytes((folder / name).read_bytes()[:100])
     made = VectorStore(str(folder), "m")
     assert (len(made), made.fault, made.calibration) == (COUNT, "", None)
+    assert name in made.degraded
     assert made.search(VECTORS[3], 1)[0].address == ROWS[3].address
     made.build()
     assert made.calibration is not None

@@ -184,7 +184,9 @@ def test_vectors_that_mean_nothing_are_held_and_never_found(made: VectorStore) -
 
 
 @pytest.mark.parametrize(
-    "vectors", [[[1.0, 2.0]], [[1.0, 2.0], [1.0]], [[], []], [[1.0, 2.0, 3.0]] * 2], ids=["few", "ragged", "none", "long"]
+    "vectors",
+    [[[1.0, 2.0]], [[1.0, 2.0], [1.0]], [[], []], [[1.0, 2.0, 3.0]] * 2],
+    ids=["few", "ragged", "none", "long"],
 )
 def test_what_is_no_vector_of_the_store_is_refused_whole(made: VectorStore, vectors: list[list[float]]) -> None:
     made.put([row("first:one")], [[1.0, 0.0]])
@@ -253,3 +255,21 @@ def test_the_sample_is_the_same_every_time_and_from_all_over(made: VectorStore) 
     assert found[0] == pytest.approx(1)
     assert found[-1] == pytest.approx(cosine([1.0, 0.0], vectors[-1]), abs=1e-6)
     assert len(made.sample([1.0, 0.0], 1000)) == 100
+
+
+def test_names_of_homes_go_with_their_last_rows(made: VectorStore, tmp_path: Path) -> None:
+    text = (tmp_path / ".cache" / "vectors.json").read_text
+    made.put(
+        [row("a:a", home="item user/lin"), row("a:b", home="item shared"), row("a:c", home="item user/mo")],
+        [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]],
+    )
+    made.remove(["a:a"])
+    assert "user/lin" not in text()
+    assert made.held("a").keys() == {"a:b", "a:c"}
+    made.remove(["a:c"])
+    assert "user/mo" not in text()
+    made.put([row("a:d", home="item user/lin"), row("a:e", home="")], [[1.0, 0.0], [1.0, 1.0]])
+    assert [near.address for near in made.search([1.0, 0.0], 5, ["item user/lin"])] == ["a:d"]
+    assert [near.address for near in made.search([1.0, 0.0], 5, [""])] == ["a:e"]
+    made.put([row("a:d", home="item shared")], [[1.0, 0.0]])
+    assert "user/lin" not in text()

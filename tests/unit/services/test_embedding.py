@@ -1,0 +1,252 @@
+"""A vault with an embedder: meaning is found, faults are told, and nothing waits."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from meaning import ConceptEmbedder
+from memoranda import Vault
+from memoranda.core.errors import ServiceFailed, UsageError, VaultBusy
+
+np = pytest.importorskip("numpy", reason="vectors need numpy")
+
+
+@pytest.fixture
+def embedder():
+    return ConceptEmbedder()
+
+
+@pytest.fixture
+def vault(tmp_path, embedder):
+    with Vault.open(tmp_path / "v", embedder=embedder) as opened:
+        opened.remember("preferences:shore", "喜欢海")
+        opened.remember("preferences:drinks", "An espresso every morning.")
+        opened.remember("work:rules", "Never on a Friday.")
+        yield opened
+
+
+def wait_for(condition, seconds=20.0):
+    until = time.monotonic() + seconds
+    while not (done := condition()) and time.monotonic() < until:
+        time.sleep(0.02)
+    return done
+
+
+def first(found):
+    return found.hits[0].address if found.hits else None
+
+
+def test_meaning_is_found_where_no_word_is_shared(vault):
+    assert vault.retrieve("a day at the beach").no_match
+    vault.embed()
+    found = vault.retrieve("a day at the beach", explain=True)
+    assert first(found) == "preferences:shore"
+    assert found.unavailable == []
+    assert "near in meaning" in found.hits[0].explanation.describe()
+    assert found.hits[0].explanation.near.part > 0.0
+
+
+def test_an_answer_that_is_near_in_meaning_is_not_weak(vault):
+    vault.embed()
+    hit = vault.retrieve("caffeine").hits[0]
+    assert hit.address == "preferences:drinks"
+    assert not hit.weak
+
+
+def test_what_is_near_to_nothing_finds_nothing(vault):
+    vault.embed()
+    assert vault.retrieve("quantum chromodynamics").no_match
+
+
+def test_without_vectors_the_question_is_answered_by_words_and_says_so(vault, embedder):
+    vault.embed()
+    embedder.fault = ServiceFailed("the endpoint said 500")
+    found = vault.retrieve("espresso morning")
+    assert first(found) == "preferences:drinks"
+    assert found.unavailable == ["vectors: the endpoint said 500; keyword answered"]
+
+
+def test_an_endpoint_that_failed_is_left_alone_for_a_while_and_then_asked_again(vault, embedder):
+    vault.embed()
+    embedder.fault = ServiceFailed("the endpoint said 500")
+    vault.retrieve("espresso")
+    embedder.fault = None
+    asked = len(embedder.queries)
+    assert "asked again in" in vault.retrieve("espresso").unavailable[0]
+    assert len(embedder.queries) == asked
+    assert wait_for(lambda: not vault.retrieve("espresso").unavailable)
+
+
+def test_a_silent_endpoint_does_not_hold_up_the_answer(vault, embedder):
+    vault.embed()
+    embedder.gate.clear()
+    begin = time.monotonic()
+    found = vault.retrieve("espresso morning", deadline=0.3)
+    assert time.monotonic() - begin < 5.0
+    assert first(found) == "preferences:drinks"
+    assert "did not answer" in found.unavailable[0]
+    embedder.gate.set()
+
+
+def test_a_question_is_embedded_once(vault, embedder):
+    vault.embed()
+    for _ in range(3):
+        vault.retrieve("by the ocean")
+    assert embedder.queries == ["by the ocean"]
+
+
+def test_keyword_and_exact_questions_ask_no_embedder(vault, embedder):
+    vault.embed()
+    vault.retrieve("beach", mode="keyword")
+    vault.retrieve("beach", mode="grep")
+    assert embedder.queries == []
+
+
+def test_asked_for_meaning_alone_words_do_not_count(vault):
+    vault.embed()
+    found = vault.retrieve("the Friday beach", mode="vector")
+    assert first(found) == "preferences:shore"
+
+
+def test_asked_for_vectors_without_an_embedder_keyword_answers_and_says_so(tmp_path):
+    with Vault.open(tmp_path / "v") as vault:
+        vault.remember("a:b", "An espresso every morning.")
+        found = vault.retrieve("espresso", mode="hybrid")
+        assert first(found) == "a:b"
+        assert found.unavailable == ["vectors: not configured; keyword answered"]
+        with pytest.raises(UsageError, match="embedding"):
+            vault.embed()
+
+
+def test_what_is_new_is_embedded_in_the_background(vault, embedder):
+    vault.retrieve("anything")
+    assert wait_for(lambda: vault.embedding_status().current)
+    vault.remember("pets:rex", "A very old hound.")
+    assert wait_for(lambda: first(vault.retrieve("puppy")) == "pets:rex")
+
+
+def test_a_text_that_changed_is_not_found_by_what_it_meant_before(vault, embedder):
+    vault.embed()
+    embedder.gate.clear()
+    vault.revise("preferences:shore", "Collects stamps.")
+    embedder.gate.set()
+    embedder.fault = None
+    found = vault.retrieve("ocean", mode="vector")
+    assert first(found) != "preferences:shore"
+
+
+def test_vectors_catch_up_unaided_after_the_endpoint_was_down(vault, embedder):
+    embedder.fault = ServiceFailed("connection refused")
+    vault.retrieve("beach")
+    assert wait_for(lambda: vault.embedding_status().fault == "connection refused")
+    assert not vault.embedding_status().current
+    embedder.fault = None
+    assert wait_for(lambda: first(vault.retrieve("beach")) == "preferences:shore")
+
+
+def test_one_process_embeds_at_a_time(vault, tmp_path, embedder):
+    other = ConceptEmbedder()
+    other.gate.clear()
+    with Vault.open(tmp_path / "v", embedder=other) as second:
+        second.retrieve("beach")
+        assert wait_for(lambda: second._embedding._thread is not None)
+        time.sleep(0.2)
+        with pytest.raises(VaultBusy):
+            vault.embed(patience=0.0)
+        other.gate.set()
+        assert wait_for(lambda: second.embedding_status().current)
+
+
+def spaces(root: Path) -> list[str]:
+    return sorted(path.name for path in (root / ".cache").glob("vectors/*"))
+
+
+def model_in_use(root: Path) -> str:
+    return json.loads((root / ".cache" / "vectors.json").read_text())["pointer"]["model"]
+
+
+def test_d10_another_model_is_embedded_beside_the_old_one_and_takes_its_place_when_complete(tmp_path):
+    root = tmp_path / "v"
+    old, new = ConceptEmbedder("old", 400), ConceptEmbedder("new", 300)
+    with Vault.open(root, embedder=old) as vault:
+        vault.remember("preferences:shore", "喜欢海")
+        vault.embed()
+    new.fault = ServiceFailed("no quota")
+    with Vault.open(root, embedder=new) as vault:
+        found = vault.retrieve("beach 海")
+        assert first(found) == "preferences:shore"
+        assert "nothing is embedded yet" in found.unavailable[0]
+        vault.remember("preferences:drinks", "An espresso every morning.")
+    assert model_in_use(root) == "old"
+    with Vault.open(root, embedder=old) as vault:  # back to the old one: nothing is lost
+        assert first(vault.retrieve("beach")) == "preferences:shore"
+        vault.embed()
+        assert first(vault.retrieve("caffeine")) == "preferences:drinks"
+    new.fault = None
+    with Vault.open(root, embedder=new) as vault:
+        vault.embed()
+        assert first(vault.retrieve("beach")) == "preferences:shore"
+        assert vault.embedding_status().dimension == 300
+    assert model_in_use(root) == "new"
+    assert spaces(root) == []
+
+
+def test_deleting_the_vectors_and_embedding_again_gives_the_same_answers(vault, tmp_path):
+    vault.embed()
+    questions = ["beach", "caffeine and work", "海边", "release on Friday"]
+    before = [[(h.address, round(h.score, 4)) for h in vault.retrieve(q).hits] for q in questions]
+    for name in ("vectors.npy", "vectors.keys.jsonl"):
+        (tmp_path / "v" / ".cache" / name).unlink()
+    with Vault.open(tmp_path / "v", embedder=ConceptEmbedder()) as again:
+        again.embed()
+        after = [[(h.address, round(h.score, 4)) for h in again.retrieve(q).hits] for q in questions]
+    assert after == before
+
+
+def test_forgetting_wipes_the_vector_and_the_address_and_spares_the_rest(vault, tmp_path, embedder):
+    vault.remember("secrets:zebra-name", "A puppy called Zebra.")
+    vault.embed()
+    embedder.documents.clear()
+    vault.forget("secrets:zebra-name")
+    cache = tmp_path / "v" / ".cache"
+    assert all(b"zebra-name" not in path.read_bytes() for path in cache.rglob("*") if path.is_file())
+    assert first(vault.retrieve("beach")) == "preferences:shore"
+    vault.embed()
+    assert embedder.documents == []
+
+
+def test_forgetting_without_an_embedder_throws_all_vectors_away(vault, tmp_path):
+    vault.embed()
+    with Vault.open(tmp_path / "v") as plain:
+        plain.forget("work:rules")
+    assert not list((tmp_path / "v" / ".cache").glob("vectors*"))
+
+
+def test_settings_that_mean_nothing_cost_vectors_and_not_the_answer(tmp_path):
+    root = tmp_path / "v"
+    root.mkdir()
+    (root / "memoranda.toml").write_text('[embedding]\nprovider = "nobody"\n')
+    with Vault.open(root) as vault:
+        vault.remember("a:b", "An espresso every morning.")
+        found = vault.retrieve("espresso")
+        assert first(found) == "a:b"
+        assert "nobody" in found.unavailable[0]
+        with pytest.raises(UsageError, match="nobody"):
+            vault.embed()
+
+
+def test_turns_are_embedded_too(vault):
+    vault.import_turns([{"conversation": "c", "turn": "1", "speaker": "Lin", "text": "We walked along the coast."}])
+    vault.embed()
+    assert first(vault.retrieve("沙滩", levels=("resource",))) == "turn/c#1"
+
+
+def test_scopes_hold_for_vectors_too(vault):
+    vault.remember("user/lin/pets:rex", "A very old hound.")
+    vault.embed()
+    assert first(vault.retrieve("puppy")) != "user/lin/pets:rex"
+    assert first(vault.retrieve("puppy", scopes=["user/lin", "shared"])) == "user/lin/pets:rex"
