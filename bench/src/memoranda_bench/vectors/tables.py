@@ -67,9 +67,11 @@ def size_report(one: _Figures, signs: int) -> str:
             notes.append(f"`{name}`: not measured ({why}).")
             continue
         settings = row["ask"]["settings"]
+        stream = _stream(settings, signs)
         own = next(iter(settings))
-        rows.append([name, own, *_times(settings[own], signs), *_held(row)])
-        ways += [[name, setting, *_times(figures, signs)] for setting, figures in settings.items() if len(settings) > 1]
+        rows.append([name, own, *_times(settings[own], stream), *_held(row)])
+        if len(settings) > 1:
+            ways += [[name, setting, *_times(way, stream)] for setting, way in settings.items()]
     head = ["system", "looked at", "recall", "p50", "p99", "÷ stream"]
     parts = [_corpus(one.get("corpus")), table([*head, "build", "open and first", "private", "most", "disk"], rows)]
     if ways:
@@ -87,10 +89,13 @@ def _corpus(corpus: _Figures | None) -> str:
     )
 
 
-def _times(way: _Figures, signs: int) -> list[str]:
-    ratio = "–"
-    if signs >= _LEAST_STREAMED:
-        ratio = f"{_short(way['p50'] / way['stream_ms'])} ({_short(way['cpu_p50'] / way['stream_ms'])})"
+def _stream(settings: _Figures, signs: int) -> float | None:
+    """The least time of a look at all signs that was seen in a process; ``None`` if they are too few."""
+    return min(float(way["stream_ms"]) for way in settings.values()) if signs >= _LEAST_STREAMED else None
+
+
+def _times(way: _Figures, stream: float | None) -> list[str]:
+    ratio = "–" if stream is None else f"{_short(way['p50'] / stream)} ({_short(way['cpu_p50'] / stream)})"
     return [f"{way['recall']:.3f}", _short(way["p50"]), _short(way["p99"]), ratio]
 
 
@@ -126,10 +131,11 @@ def vectors_ratio_table(figures: _Figures) -> str:
         row = one.get("systems", {}).get("ours", {})
         if "ask" not in row:
             continue
-        own = next(iter(row["ask"]["settings"].values()))
+        settings = row["ask"]["settings"]
+        own, stream = next(iter(settings.values())), _stream(settings, size * dimension // 8)
         brute = one["systems"].get("float32", {}).get("ask", {}).get("settings", {}).get("everything")
         beside = "–" if brute is None else _short(own["p50"] / brute["p50"])
-        rows.append([str(dimension), f"{size:,}", *_times(own, size * dimension // 8), beside, *_held(row)])
+        rows.append([str(dimension), f"{size:,}", *_times(own, stream), beside, *_held(row)])
     head = ["numbers", "vectors", "recall", "p50", "p99", "÷ stream", "÷ float32"]
     return table([*head, "build", "open and first", "private", "most", "disk"], rows) if rows else ""
 

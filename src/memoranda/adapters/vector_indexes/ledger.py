@@ -315,9 +315,9 @@ def disk_fault(error: OSError, path: str) -> VaultError:
 
 def _code(error: BaseException) -> int:
     """The primary result code of an error of sqlite3 or apsw; 0: it is none."""
-    code = getattr(error, "sqlite_errorcode", None)
-    if code is None:
-        code = getattr(error, "result", None)
+    code = getattr(error, "sqlite_errorcode", getattr(error, "result", None))
+    if code is None and type(error).__name__ == "OperationalError":
+        return _ERROR  # sqlite3 itself, where what it reads is no text
     return code & 0xFF if isinstance(code, int) else 0
 
 

@@ -1,7 +1,7 @@
-"""Whole files made anew: the order of the hashes, signatures, and a store without the rows that were taken out.
+"""Rows put behind the others, and whole files made anew: order, signatures, a store without what was taken out.
 
-Each function writes files that do not count yet and gives the pointer with
-which they would. A process that stops before that pointer is written has
+Each function writes what does not count yet and gives the pointer with which it
+would. A process that stops before that pointer is written has
 changed nothing; what it left is removed by the next that writes.
 """
 
@@ -9,9 +9,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from memoranda.core.errors import UsageError
 from memoranda.core.records import replace
 from memoranda.index.vectors.files import Appending, write_file
-from memoranda.index.vectors.layout import HELD, checksum, file_header, is_sealed, seal
+from memoranda.index.vectors.kernels import units
+from memoranda.index.vectors.layout import (
+    FINDABLE,
+    HELD,
+    ROW,
+    checksum,
+    file_header,
+    is_sealed,
+    key_line,
+    record_of,
+    seal,
+)
 from memoranda.index.vectors.order import merged
 from memoranda.index.vectors.pointer import Damaged, new_token
 from memoranda.index.vectors.signatures import calibrate, codes_of, frame_of, signatures_of, wants_signatures
@@ -19,13 +31,68 @@ from memoranda.index.vectors.view import View
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from typing import Any
 
+    from numpy.typing import NDArray
+
+    from memoranda.core.vectors import VectorRow
     from memoranda.index.vectors.pointer import Pointer
 
-__all__ = ["compacted", "ordered", "signed"]
+__all__ = ["appended", "compacted", "ordered", "signed", "without_empty_homes"]
 
 _PIECE = 2048
+
+
+def appended(
+    folder: str, view: View, fresh: bool, rows: Sequence[VectorRow], vectors: Sequence[Sequence[float]]
+) -> Pointer:
+    """Write rows behind the others, or with ``fresh`` into new files. Raises OSError, UsageError."""
+    pointer = view.pointer
+    frame = view.frame
+    names = list(pointer.homes)
+    homes = {home: number for number, home in enumerate(names)}
+    first, offset = pointer.rows, pointer.keys_size
+    new = (pointer.base,) if fresh else ()
+    with Appending(
+        folder, pointer.dimension, pointer.base, pointer.signatures if frame is not None else "", new
+    ) as files:
+        for start in range(0, len(rows), _PIECE):
+            short, found = _directions(vectors[start : start + _PIECE])
+            lines, records = [], []
+            size = 0
+            for at, row in enumerate(rows[start : start + _PIECE]):
+                lines.append(key_line(row, pointer.model, pointer.dimension))
+                if (home := homes.get(row.home, -1)) < 0:
+                    home = homes[row.home] = len(names)
+                    names.append(row.home)
+                flags = HELD | (FINDABLE if found[at] else 0)
+                records.append(
+                    record_of(row, home, offset + size, len(lines[-1]), checksum(short[at]), flags),
+                )
+                size += len(lines[-1])
+            table = np.array(records, ROW)
+            seal(table, first + start)
+            files.vectors(first + start, short)
+            files.keys(offset, b"".join(lines))
+            files.records(first + start, table, np.where(found, table["home"].astype("<u4") + 1, 0))
+            if frame is not None:
+                signs, codes = signatures_of(frame, short), codes_of(frame, short)
+                signs[~found] = 0
+                codes[~found] = 0
+                files.signatures(first + start, signs, codes)
+            offset += size
+        files.finish(first + len(rows))
+    return replace(
+        pointer,
+        rows=first + len(rows),
+        live=pointer.live + len(rows),
+        keys_size=offset,
+        homes=tuple(names),
+        # Signatures that could not be read are as good as none.
+        signatures=pointer.signatures if frame is not None else "",
+        calibration=pointer.calibration if frame is not None else None,
+    )
 
 
 def ordered(folder: str, view: View) -> Pointer:
@@ -134,3 +201,29 @@ def compacted(folder: str, view: View) -> Pointer:
         calibration=old.calibration if keep is not None else None,
     )
     return made
+
+
+def without_empty_homes(view: View) -> Pointer | None:
+    """Without the names of homes that have no rows any more, which may be those of people; ``None``: there are none."""
+    count = len(view.pointer.homes)
+    used = np.bincount(np.minimum(view.homes, count), minlength=count + 1)[1:] > 0
+    empty = [number for number in np.flatnonzero(~used).tolist() if view.pointer.homes[number]]
+    if not empty:
+        return None
+    # Rows that cannot be found have homes too, which are told by their records alone.
+    lost = np.flatnonzero(view.homes == 0)
+    lost = lost[(view.table["flags"][lost] & HELD) != 0]
+    kept = set(view.table["home"][lost].tolist())
+    gone = {number for number in empty if number not in kept}
+    if not gone:
+        return None
+    names = ["" if number in gone else home for number, home in enumerate(view.pointer.homes)]
+    return replace(view.pointer, homes=tuple(names))
+
+
+def _directions(vectors: Sequence[Sequence[float]]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Vectors of length 1, and which of them have a direction. Raises UsageError: something else than numbers."""
+    try:
+        return units(np.array(vectors, np.float64))
+    except (ValueError, TypeError) as error:
+        raise UsageError("a vector holds what is no number") from error

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 __all__ = ["byte_scores", "byte_scores_of", "cosines", "distances", "float_scores", "signs", "unit", "units"]
 
-#: Numbers in a piece: 1 MB of float32.
-_PIECE = 262_144
+#: Numbers in a piece: less than 1 MB of float32.
+_PIECE = 196_608
 
 
 def units(vectors: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -11,10 +11,10 @@ import numpy as np
 from memoranda.core.errors import UsageError, VaultError
 from memoranda.core.records import replace
 from memoranda.core.vectors import Near
-from memoranda.index.vectors.building import compacted, ordered, signed
-from memoranda.index.vectors.files import Appending, ranges_of, recover, settle, wipe
-from memoranda.index.vectors.kernels import cosines, unit, units
-from memoranda.index.vectors.layout import FINDABLE, HELD, ROW, checksum, hash_of, key_line, record_of, seal
+from memoranda.index.vectors.building import appended, compacted, ordered, signed, without_empty_homes
+from memoranda.index.vectors.files import ranges_of, recover, settle, wipe
+from memoranda.index.vectors.kernels import cosines, unit
+from memoranda.index.vectors.layout import HELD, hash_of
 from memoranda.index.vectors.order import is_behind, rows_at, rows_of_addresses
 from memoranda.index.vectors.pointer import (
     POINTER,
@@ -26,7 +26,7 @@ from memoranda.index.vectors.pointer import (
     write_pointer,
 )
 from memoranda.index.vectors.search import nearest
-from memoranda.index.vectors.signatures import codes_of, signatures_of, wants_signatures
+from memoranda.index.vectors.signatures import wants_signatures
 from memoranda.index.vectors.view import View
 from memoranda.storage.files import Stamp, make_folder, read_bytes, writing
 
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
 __all__ = ["VectorStore"]
 
-#: Rows that are written at once.
-_PIECE = 2048
 #: A store is written anew without what was taken out when that is a third of it, and at least so many rows.
 _WORTH_COMPACTING = 64
 #: How often a reader looks again whose files are swapped while it opens them.
@@ -158,7 +156,7 @@ class VectorStore:
                 pointer = Pointer(self._model, dimension, pointer.generation, base=new_token())
                 view = View(self._folder, pointer)
             replaced = [] if fresh else rows_of_addresses(view, last, damaged=True).values()
-            added = self._append(view, pointer, fresh, [rows[at] for at in chosen], [vectors[at] for at in chosen])
+            added = appended(self._folder, view, fresh, [rows[at] for at in chosen], [vectors[at] for at in chosen])
             wiping = ranges_of(replaced)
             pointer = replace(added, live=added.live - len(replaced), wiping=wiping)
             self._commit(pointer, swapped=fresh)
@@ -327,71 +325,9 @@ class VectorStore:
             raise Damaged(fault)
         return view
 
-    def _append(
-        self, view: View, pointer: Pointer, fresh: bool, rows: list[VectorRow], vectors: list[Sequence[float]]
-    ) -> Pointer:
-        """Write rows behind the others; the pointer with which they count."""
-        frame = view.frame
-        names = list(pointer.homes)
-        homes = {home: number for number, home in enumerate(names)}
-        first, offset = pointer.rows, pointer.keys_size
-        new = (pointer.base,) if fresh else ()
-        with Appending(
-            self._folder, pointer.dimension, pointer.base, pointer.signatures if frame is not None else "", new
-        ) as files:
-            for start in range(0, len(rows), _PIECE):
-                short, found = _directions(vectors[start : start + _PIECE])
-                lines, records = [], []
-                size = 0
-                for at, row in enumerate(rows[start : start + _PIECE]):
-                    lines.append(key_line(row, self._model, pointer.dimension))
-                    if (home := homes.get(row.home, -1)) < 0:
-                        home = homes[row.home] = len(names)
-                        names.append(row.home)
-                    flags = HELD | (FINDABLE if found[at] else 0)
-                    records.append(
-                        record_of(row, home, offset + size, len(lines[-1]), checksum(short[at]), flags),
-                    )
-                    size += len(lines[-1])
-                table = np.array(records, ROW)
-                seal(table, first + start)
-                files.vectors(first + start, short)
-                files.keys(offset, b"".join(lines))
-                files.records(first + start, table, np.where(found, table["home"].astype("<u4") + 1, 0))
-                if frame is not None:
-                    signs, codes = signatures_of(frame, short), codes_of(frame, short)
-                    signs[~found] = 0
-                    codes[~found] = 0
-                    files.signatures(first + start, signs, codes)
-                offset += size
-            files.finish(first + len(rows))
-        return replace(
-            pointer,
-            rows=first + len(rows),
-            live=pointer.live + len(rows),
-            keys_size=offset,
-            homes=tuple(names),
-            # Signatures that could not be read are as good as none.
-            signatures=pointer.signatures if frame is not None else "",
-            calibration=pointer.calibration if frame is not None else None,
-        )
-
     def _forget_homes(self) -> None:
-        """Take the names of homes that have no rows any more from the disk: they may be those of people."""
-        view = self._view
-        count = len(view.pointer.homes)
-        used = np.bincount(np.minimum(view.homes, count), minlength=count + 1)[1:] > 0
-        empty = [number for number in np.flatnonzero(~used).tolist() if view.pointer.homes[number]]
-        if not empty:
-            return
-        # Rows that cannot be found have homes too, which are told by their records alone.
-        lost = np.flatnonzero(view.homes == 0)
-        lost = lost[(view.table["flags"][lost] & HELD) != 0]
-        kept = set(view.table["home"][lost].tolist())
-        gone = {number for number in empty if number not in kept}
-        if gone:
-            names = ["" if number in gone else home for number, home in enumerate(view.pointer.homes)]
-            self._commit(replace(view.pointer, homes=tuple(names)))
+        if (pointer := without_empty_homes(self._view)) is not None:
+            self._commit(pointer)
 
     def _tidy(self) -> None:
         """Make anew what has fallen behind. It can all be missed: a disk that refuses it leaves the store as it is."""
@@ -421,11 +357,3 @@ class VectorStore:
             exact = cosines(view.vectors[rows[start : start + 1024]], query)
             found.extend(np.clip(exact, -1, 1).tolist())
         return found
-
-
-def _directions(vectors: list[Sequence[float]]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Vectors of length 1, and which of them have a direction. Raises UsageError: something else than numbers."""
-    try:
-        return units(np.array(vectors, np.float64))
-    except (ValueError, TypeError) as error:
-        raise UsageError("a vector holds what is no number") from error
