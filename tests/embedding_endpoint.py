@@ -70,7 +70,7 @@ def encoded(request: Request) -> Answer:
 class EmbeddingEndpoint:
     """Answers each request by the next of its ``script``, and when that is through, by ``usual``."""
 
-    def __init__(self, *script: Answer | Callable[[Request], Answer]) -> None:
+    def __init__(self, *script: Answer | Callable[[Request], Answer], port: int = 0) -> None:
         self.script = list(script)
         self.usual: Callable[[Request], Answer] = vectors
         self.requests: list[Request] = []
@@ -97,7 +97,7 @@ class EmbeddingEndpoint:
             def handle_error(self, request: Any, client_address: Any) -> None:
                 pass  # who asked has gone
 
-        self._server = Server(("127.0.0.1", 0), Handler)
+        self._server = Server(("127.0.0.1", port), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
 
     @property

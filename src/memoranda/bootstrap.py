@@ -106,12 +106,19 @@ class Vault(Reading):
                 raise
         return self._made_embedding
 
+    def _has_changed(self) -> None:
+        """Something was written: what is new is to be embedded, in this process at once."""
+        if self._background == "thread":
+            with suppress(MemorandaError):
+                if (embedding := self._embedding) is not None:
+                    embedding.look_after(changed=True)
+
     @property
     def _writer(self) -> Writer:
         if self._made_writer is None:
             from memoranda.services.writer import Writer
 
-            self._made_writer = Writer(self._storage)
+            self._made_writer = Writer(self._storage, self._has_changed)
         return self._made_writer
 
     @classmethod
@@ -357,7 +364,9 @@ class Vault(Reading):
         from memoranda.services.conversations import import_turns
 
         with self._mutex:
-            return import_turns(self._storage, self._resources, turns, progress)
+            done = import_turns(self._storage, self._resources, turns, progress)
+        self._has_changed()
+        return done
 
     def import_from(self, format: str, path: str | os.PathLike[str], *, progress: Progress | None = None) -> Imported:
         """Take in a file or folder of another format; what is there is only read.

@@ -66,7 +66,7 @@ class RetrievalParameters:
     fusion: str = "weighted"
     dense_weight: float = 0.3
     dense_pool: int = 64
-    near: float = 6.5
+    near: float = 2.5
 
     def bm25(self, level: Level) -> Bm25Parameters:
         """The keyword parameters of a level: passages are longer than what is remembered."""

@@ -36,6 +36,7 @@ _SOON, _LATEST = 1.0, 60.0
 #: Seconds between two looks for what is not embedded.
 _LOOK_EVERY = 1.0
 _QUESTIONS_HELD = 256
+_SETTLING = 0.2
 #: Seconds that wiping waits for who is embedding.
 _PATIENCE = 10.0
 
@@ -248,7 +249,8 @@ class Embedding:
 
     def _keep_up(self) -> None:
         """The thread: until everything is embedded, however often it fails."""
-        while not self._closed.wait(self._syncing.left()):
+        # Changes come in bursts: a moment later they are one batch.
+        while not self._closed.wait(max(_SETTLING, self._syncing.left())):
             try:
                 self.sync()
             except VaultBusy:

@@ -28,10 +28,14 @@ _RETRIES = 20
 
 
 class Writer:
-    """Runs plans against the vault. Not for several threads at once: a host gives each its own vault object."""
+    """Runs plans against the vault. Not for several threads at once: a host gives each its own vault object.
 
-    def __init__(self, storage: Storage) -> None:
+    ``committed`` is called after each change that is durable.
+    """
+
+    def __init__(self, storage: Storage, committed: Callable[[], None] | None = None) -> None:
         self.storage = storage
+        self._committed = committed
         self._pending: dict[str, Address] = {}
         self._batch: Transaction | None = None
         self._plans: list[Plan[Any]] = []
@@ -39,7 +43,9 @@ class Writer:
     def run(self, action: str, plan: Plan[T]) -> T:
         """Carry out one plan: durable when this returns, or, within a batch, when the batch ends."""
         if self._batch is None:
-            return run(self.storage, action, plan)
+            done = run(self.storage, action, plan)
+            self._tell()
+            return done
         outcome = plan(self._batch)
         self._plans.append(plan)
         return outcome
@@ -90,5 +96,10 @@ class Writer:
                     for plan in self._plans:
                         plan(transaction)
                 transaction.commit()
+                self._tell()
                 return
         raise ChangedUnderneath("the files did not stop changing; nothing was written")
+
+    def _tell(self) -> None:
+        if self._committed is not None:
+            self._committed()

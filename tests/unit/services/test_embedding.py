@@ -250,3 +250,12 @@ def test_scopes_hold_for_vectors_too(vault):
     vault.embed()
     assert first(vault.retrieve("puppy")) != "user/lin/pets:rex"
     assert first(vault.retrieve("puppy", scopes=["user/lin", "shared"])) == "user/lin/pets:rex"
+
+
+def test_what_is_written_is_embedded_without_a_question(vault, embedder):
+    vault.remember("pets:rex", "A very old hound.")
+    assert wait_for(lambda: "rex: A very old hound." in embedder.documents)
+    with vault.batch():
+        vault.remember("pets:tom", "A cat.")
+        vault.remember("pets:kim", "A bird.")
+    assert wait_for(lambda: {"tom: A cat.", "kim: A bird."} <= set(embedder.documents))
