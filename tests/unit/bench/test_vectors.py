@@ -157,6 +157,7 @@ def _row(p50: float, recall: float = 1.0) -> dict[str, Any]:
         "ask": {
             "open_ms": 1.0,
             "first_ms": 2.0,
+            "memory_ms": 1.0,
             "private": 1_500_000,
             "private_most": None,
             "settings": ways,
@@ -198,7 +199,9 @@ def test_tables_show_what_was_measured_and_what_was_not() -> None:
     assert "`chroma`: not measured (building would take some 900 s)." in text
     assert "Not measured: no room." in text
     assert "7 sentences. Mean cosine of two vectors 0.80" in text
-    assert "| 384 | 100,000 | 0.970 | 2.00 | 4.00 | 4.00 (2.00) | 0.25 |" in vectors_ratio_table(_figures())
+    assert "| 384 | 100,000 | 0.970 | 2.00 | 4.00 | 4.00 (2.00) | 2.00 (1.00) | 0.25 |" in vectors_ratio_table(
+        _figures()
+    )
     assert "5.0 to 5.2 ms" in text
     assert vectors_ratio_table({"dimensions": {}}) == ""
     section = vectors_section(_figures(), ["recall.svg", "vectors-384.svg"])

@@ -18,7 +18,7 @@ from memoranda_bench.speed.readings import peak_memory, resident_memory, spin
 from memoranda_bench.speed.timing import Times
 from memoranda_bench.systems.interface import SystemMissing, require
 from memoranda_bench.vectors.corpus import VectorCorpus, read
-from memoranda_bench.vectors.readings import private_memory, stream_seconds, watched
+from memoranda_bench.vectors.readings import memory_seconds, private_memory, stream_seconds, watched
 from memoranda_bench.vectors.systems import SYSTEMS, Ours, VectorSystem
 
 __all__ = ["STAGES", "main"]
@@ -60,6 +60,7 @@ def ask(make: Callable[[], VectorSystem], corpus: VectorCorpus, folder: str) -> 
     figures["private"], figures["private_most"] = _more(private_memory(), before), _more(most.bytes, before)
     figures["settings"] = {setting: _timed(system, corpus, queries, setting) for setting in system.settings}
     figures |= {"resident": resident_memory(), "peak": peak_memory()}
+    figures["memory_ms"] = memory_seconds(corpus.size * corpus.dimension // 8) * 1000
     figures["about"] = getattr(system, "about", dict)()
     system.close()
     return figures

@@ -20,8 +20,9 @@ _ABOUT = (
     "(`Anonymous` in `smaps_rollup`: resident memory without pages of files) beyond what it had before it opened: "
     "after some questions, and the most that was seen during them. Memory and disk in MB. *÷ stream* is the median "
     "divided by the least time in which numpy reads as many bytes as the signs of all vectors take (one bit a number) "
-    "from memory once, in the same run; in brackets by processor time, which a busy machine disturbs less. It is left "
-    "out where so few bytes never come from memory."
+    "once, in the same run; in brackets by processor time, which a busy machine disturbs less. Read again and again, "
+    "these bytes may stay in the processor's last cache, as those of the systems may; *÷ memory* is the same beside "
+    "what as many bytes take that do not. Both are left out for very few bytes."
 )
 #: Fewer bytes than these stay in a processor's own memory.
 _LEAST_STREAMED = 4_000_000
@@ -95,8 +96,12 @@ def _stream(settings: _Figures, signs: int) -> float | None:
 
 
 def _times(way: _Figures, stream: float | None) -> list[str]:
-    ratio = "–" if stream is None else f"{_short(way['p50'] / stream)} ({_short(way['cpu_p50'] / stream)})"
+    ratio = "–" if stream is None else _ratio(way, stream)
     return [f"{way['recall']:.3f}", _short(way["p50"]), _short(way["p99"]), ratio]
+
+
+def _ratio(way: _Figures, least: float) -> str:
+    return f"{_short(way['p50'] / least)} ({_short(way['cpu_p50'] / least)})"
 
 
 def _held(row: _Figures) -> list[str]:
@@ -135,8 +140,10 @@ def vectors_ratio_table(figures: _Figures) -> str:
         own, stream = next(iter(settings.values())), _stream(settings, size * dimension // 8)
         brute = one["systems"].get("float32", {}).get("ask", {}).get("settings", {}).get("everything")
         beside = "–" if brute is None else _short(own["p50"] / brute["p50"])
-        rows.append([str(dimension), f"{size:,}", *_times(own, stream), beside, *_held(row)])
-    head = ["numbers", "vectors", "recall", "p50", "p99", "÷ stream", "÷ float32"]
+        far = None if stream is None else row["ask"].get("memory_ms")
+        times = [*_times(own, stream), "–" if far is None else _ratio(own, far)]
+        rows.append([str(dimension), f"{size:,}", *times, beside, *_held(row)])
+    head = ["numbers", "vectors", "recall", "p50", "p99", "÷ stream", "÷ memory", "÷ float32"]
     return table([*head, "build", "open and first", "private", "most", "disk"], rows) if rows else ""
 
 
