@@ -92,9 +92,7 @@ def candidates(
         return _best(view, np.arange(view.rows), scores, rerank)
     signature = signs(narrow[None], frame.mean, frame.rotation)[0]
     far = distances(bits, signature, view.rows)
-    if able < view.rows:
-        far[~allowed] = _NEVER
-    rows = np.flatnonzero(far <= _limit(far, part, able))
+    rows = np.flatnonzero(far <= _limit(far, allowed, part, able))
     rows = rows[allowed[rows]]
     return _best(view, rows, byte_scores_of(codes, weights, rows), rerank)
 
@@ -106,11 +104,11 @@ def cosines_of(view: View, query: NDArray[Any], rows: NDArray[Any]) -> NDArray[A
     return found
 
 
-def _limit(far: NDArray[Any], part: int, able: int) -> int:
-    """The distance up to which about ``part`` of the ``able`` rows lie that count."""
-    sample = far[::_STRIDE]
+def _limit(far: NDArray[Any], allowed: NDArray[Any], part: int, able: int) -> int:
+    """The distance up to which about ``part`` of the ``able`` rows lie that are ``allowed``."""
+    sample = far[::_STRIDE] if able == len(far) else far[::_STRIDE][allowed[::_STRIDE]]
     share = part / able if able else 1.0
-    counted = np.bincount(sample[sample < _NEVER])
+    counted = np.bincount(sample)
     reached = np.cumsum(counted)
     if not len(reached):
         return _NEVER - 1

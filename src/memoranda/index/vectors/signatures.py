@@ -26,10 +26,10 @@ WIDEST = 4096
 #: The recall of ten that the first step has to reach, and what the whole cascade has to at the least.
 _TARGET = 0.985
 _ENOUGH = 0.97
-#: Questions lie farther from their answers than rows from each other, if one knew how far: on embeddings of real
-#: questions (e5, 7,700 and 100,000 rows) .96 to .99 of the ten nearest were in the nearest three parts of a hundred,
-#: or 4,000 rows, where rows of the store needed a tenth of that. So much is looked at whatever the rows say.
-_SMALLEST, _SMALLEST_ROWS = 0.03, 4000
+#: Questions lie farther from their answers than rows from each other. On embeddings of real questions (e5) .98 of
+#: the ten nearest were among 4,000 of 100,000 rows, .99 among 10,000 of a million, where rows of the store needed a
+#: tenth of that. So many are looked at whatever the rows say: as many for so many rows, and with this power of them.
+_SMALLEST_ROWS, _SMALLEST_OF, _SMALLEST_POWER = 4000, 100_000, 0.4
 #: The largest part that the second step may look at, and how many rows that may be however few there are.
 _LARGEST, _LARGEST_ROWS = 0.1, 6000
 #: How much of another row is mixed into a row that stands for a question.
@@ -105,9 +105,8 @@ def calibrate(view: View) -> Calibration:
     for fraction in (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1):
         tried.append((fraction, round(float(np.searchsorted(places, fraction, "right")) / max(1, len(places)), 4)))
     needed = float(places[max(0, int(np.ceil(_TARGET * len(places))) - 1)]) if len(places) else 0.0
-    fraction = min(
-        max(needed, _SMALLEST, _SMALLEST_ROWS / max(1, able)), max(_LARGEST, _LARGEST_ROWS / max(1, able)), 1.0
-    )
+    least = _SMALLEST_ROWS * max(1.0, (able / _SMALLEST_OF) ** _SMALLEST_POWER)
+    fraction = min(max(needed, least / max(1, able)), max(_LARGEST, _LARGEST_ROWS / max(1, able)), 1.0)
     reached = 0.0
     for rerank in _RERANKS:
         reached = _recall(view, asked, queries, truths, "cascade", (fraction, rerank), allowed)

@@ -37,6 +37,8 @@ __all__ = ["Frame", "View", "path_of", "size_of_signatures"]
 
 #: So many rows are held against their checksums when the files are opened.
 _TRIED_AT_OPENING = 8
+#: A byte a row for each: who asks asks the same homes again and again.
+_MASKS_HELD = 4
 
 
 def path_of(folder: str, name: str, token: str) -> str:
@@ -69,6 +71,7 @@ class View:
     def __init__(self, folder: str, pointer: Pointer, before: View | None = None) -> None:
         """Map them; ``before`` is what was seen last. Raises Damaged, or OSError where one cannot be opened."""
         self.pointer = pointer
+        self._masks: dict[tuple[int, ...] | None, NDArray[Any]] = {}
         self.rows = pointer.rows
         self.dimension = pointer.dimension
         self.fault = ""
@@ -113,7 +116,15 @@ class View:
         return at >= 0 and row < self._wiping_to[at]
 
     def findable(self, homes: Sequence[int] | None = None) -> NDArray[Any]:
-        """A truth value for each row: whether it may be found, in homes of these numbers."""
+        """A truth value for each row: whether it may be found, in homes of these numbers. Not to be changed."""
+        asked = None if homes is None else tuple(sorted(homes))
+        if asked not in self._masks:
+            if len(self._masks) >= _MASKS_HELD:
+                self._masks.clear()
+            self._masks[asked] = self._mask(asked)
+        return self._masks[asked]
+
+    def _mask(self, homes: tuple[int, ...] | None) -> NDArray[Any]:
         if homes is None:
             found: NDArray[Any] = self.homes != 0
         else:
