@@ -20,7 +20,7 @@ _CONCEPTS = (
 
 
 class ConceptEmbedder:
-    """Texts of one concept lie close; every text has a direction of its own beside. ``fault`` is raised while it is set."""
+    """Texts of one concept lie close, every text has a direction of its own beside. ``fault`` is raised if set."""
 
     def __init__(self, model: str = "concepts", dimension: int = 400) -> None:
         self.model = model

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from _thread import RLock  # threading's, without the rest of threading
 from contextlib import contextmanager, suppress
 
-from memoranda.core.errors import Conflict, MemorandaError, UsageError, VaultError
+from memoranda.core.errors import Conflict, MemorandaError, UsageError, VaultBusy, VaultError
 from memoranda.services.overview_mark import is_current
 from memoranda.services.reading import Reading
 from memoranda.storage.clock import SystemClock
@@ -65,6 +66,7 @@ class Vault(Reading):
         super().__init__(Storage.at(folder, clock, actor), Resources(folder))
         self._embedder, self._background = embedder, background
         self._made_embedding: Embedding | None = None
+        self._embedding_lock = RLock()
         self._embedding_fault: MemorandaError | None = None
         self._mutex = self._contents.mutex
         self._made_writer: Writer | None = None
@@ -88,7 +90,11 @@ class Vault(Reading):
 
     @property
     def _embedding(self) -> Embedding | None:
-        """The vault's vectors, where an embedder was given or chosen in the settings. Raises UsageError, MissingExtra."""
+        """The vault's vectors, where an embedder was given or is set. Raises UsageError, MissingExtra."""
+        with self._embedding_lock:
+            return self._made_embedding or self._make_embedding()
+
+    def _make_embedding(self) -> Embedding | None:
         if self._embedding_fault is not None:
             raise self._embedding_fault
         if self._made_embedding is None:
@@ -164,7 +170,7 @@ class Vault(Reading):
         return vault
 
     def close(self) -> None:
-        """Bring ``MEMORY.md`` up to date, and stop what goes on in the background. Everything else is on disk already."""
+        """Bring ``MEMORY.md`` up to date, and stop what goes on in the background. All else is on disk already."""
         if self._made_embedding is not None:
             self._made_embedding.close()
             self._made_embedding = None
@@ -401,8 +407,15 @@ class Vault(Reading):
             VaultError: the vectors could not be written.
         """
         if (embedding := self._embedding) is None:
-            raise UsageError("no embedder is configured: write [embedding] with a provider into memoranda.toml")
-        return embedding.sync(progress, anew=anew, patience=patience)
+            told = "; ".join(fault for fault in self.settings_faults if "[embedding]" in fault)
+            raise UsageError(told or "no embedder is configured: write [embedding] with a provider into memoranda.toml")
+        try:
+            return embedding.sync(progress, anew=anew, patience=patience)
+        except VaultBusy:
+            raise
+        except MemorandaError as error:
+            embedding.fail(error)
+            raise
 
     def embedding_status(self) -> EmbeddingStatus | None:
         """How the vectors stand; ``None`` where no embedder is configured. Raises MissingExtra, VaultError."""

@@ -131,6 +131,16 @@ def assert_alike(found: Sequence[Near], expected: Sequence[Near], everything: di
         assert -1 <= one.cosine <= 1
 
 
+def test_a_sample_is_of_the_homes_that_are_asked_for(opened):
+    index = opened()
+    rows = [VectorRow(f"a:{at}", "a", "item shared", f"{at:032x}") for at in range(9)]
+    rows += [VectorRow(f"b:{at}", "b", "item user/bob", f"{at + 9:032x}") for at in range(9)]
+    index.put(rows, [[1.0, 0.0]] * 9 + [[0.0, 1.0]] * 9)
+    assert list(index.sample([1.0, 0.0], 20, ["item shared"])) == pytest.approx([1.0] * 9)
+    assert list(index.sample([1.0, 0.0], 20, ["item user/bob"])) == pytest.approx([0.0] * 9, abs=1e-6)
+    assert list(index.sample([1.0, 0.0], 20, ["item nobody"])) == []
+
+
 def test_empty(opened: Opener) -> None:
     index = opened()
     assert len(index) == 0

@@ -77,8 +77,9 @@ class NaiveVectorIndex:
                 near[address] = Near(address, row.digest, found)
         return near
 
-    def sample(self, vector: Sequence[float], count: int) -> Sequence[float]:
-        near = sorted(self.cosines(vector, list(self.rows)).values(), key=lambda one: one.address)
+    def sample(self, vector: Sequence[float], count: int, homes: Collection[str] | None = None) -> Sequence[float]:
+        wanted = [address for address, (row, _) in self.rows.items() if homes is None or row.home in homes]
+        near = sorted(self.cosines(vector, wanted).values(), key=lambda one: one.address)
         if count < 1 or len(near) <= count:
             return [one.cosine for one in near[: max(count, 0)]]
         return [near[place * len(near) // count].cosine for place in range(count)]

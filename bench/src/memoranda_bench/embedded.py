@@ -67,6 +67,9 @@ class CachedEmbedder:
         """See the port."""
         return self._inner.model
 
+    def warm(self) -> None:
+        """See the port: what is kept needs no model."""
+
     def __len__(self) -> int:
         """How many vectors are held."""
         return len(self._known)

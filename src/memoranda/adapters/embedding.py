@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 from functools import partial
 
+from memoranda.core.errors import MemorandaError
 from memoranda.services.embedding import Embedding
 from memoranda.storage.embedding_settings import EmbeddingSettings
+from memoranda.storage.settings import usable_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,11 +42,33 @@ def embedding_for(
 
         embedder = load_embedder(chosen)
         begin = None if in_process else partial(_begin, storage.vault.root)
+        is_wanted: Callable[[], bool] = partial(_is_named, storage.vault.root, chosen)
     else:
         # No other process could get hold of what the host has made.
-        begin = None
+        begin, is_wanted = None, _always
     open_index: Callable[[str, str], VectorIndex] = partial(_open, open_vector_index, chosen)
-    return Embedding(storage, contents, embedder, chosen.index, open_index, batch=chosen.batch, begin=begin)
+    return Embedding(
+        storage,
+        contents,
+        embedder,
+        chosen.index,
+        open_index,
+        batch=chosen.batch,
+        begin=begin,
+        is_wanted=is_wanted,
+    )
+
+
+def _always() -> bool:
+    return True
+
+
+def _is_named(root: str, chosen: EmbeddingSettings) -> bool:
+    """Whether the settings, as they are now, are still those that the embedder was made by."""
+    try:
+        return usable_settings(root)[0].embedding == chosen
+    except MemorandaError:  # they cannot be read just now
+        return True
 
 
 def _open(

@@ -184,8 +184,8 @@ class VectorIndex(Protocol):
         """How near single rows are; those that are not held are left out."""
         ...
 
-    def sample(self, vector: Sequence[float], count: int) -> Sequence[float]:
-        """The cosines of up to ``count`` rows from all over the index, always the same ones: what is near by chance."""
+    def sample(self, vector: Sequence[float], count: int, homes: Collection[str] | None = None) -> Sequence[float]:
+        """The cosines of up to ``count`` rows from all over these homes, always the same: what is near by chance."""
         ...
 
     def clear(self) -> None:

@@ -47,7 +47,7 @@ def home_of(level: str, scope: str) -> str:
 
 
 def parent_of(entry: Entry) -> str:
-    """Whose neighbour the entry is: its category, or its conversation or document with what tells it from a category."""
+    """What an entry belongs to: its category, or its conversation or document as no category is named."""
     if entry.level == "item":
         return name_key(entry.parent)
     return entry.address.rpartition("#")[0]

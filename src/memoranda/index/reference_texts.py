@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["REFERENCE_PARENT", "reference_home", "reference_rows", "spread_of"]
 
-#: No category has such a name.
-REFERENCE_PARENT = "~reference"
+#: No category can have such a name.
+REFERENCE_PARENT = ":reference"
 
 _ENGLISH = (
     "The train to the coast leaves from the second platform at noon.",
@@ -92,7 +92,7 @@ def reference_rows() -> list[tuple[VectorRow, str]]:
 
 
 def spread_of(vectors: Sequence[Sequence[float]]) -> float:
-    """The standard deviation of the cosines of sentences in one language; ``vectors`` as :func:`reference_rows` has them."""
+    """How far the cosines of sentences in one language vary; ``vectors`` as :func:`reference_rows` has them."""
     cosines: list[float] = []
     units = [_unit(vector) for vector in vectors]
     for start in (0, len(_ENGLISH)):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 from contextlib import suppress
 
 __all__ = ["SYNC_STATE", "VectorSpaces"]
@@ -46,26 +47,26 @@ class VectorSpaces:
         moves = self._plain and self.folder() == self._own
         if moves:
             self._drop_in_use()
-            # The pointer goes last: without it nothing is believed of the rest.
-            names = sorted(os.listdir(self._own), key=lambda name: name == _POINTER)
+            # The pointer goes after what it points to, without it nothing is believed; and what is known to be up to
+            # date goes last.
+            order = (_POINTER, SYNC_STATE)
+            names = sorted(os.listdir(self._own), key=lambda name: order.index(name) if name in order else -1)
             for name in names:
                 os.replace(os.path.join(self._own, name), os.path.join(self._cache, name))
-        elif not self._plain:
-            self._drop_in_use()
-        kept = None if self._plain else os.path.basename(self._own)
-        with suppress(FileNotFoundError), os.scandir(self._folders) as listing:
-            for entry in listing:
-                if entry.name != kept and entry.is_dir(follow_symlinks=False):
-                    shutil.rmtree(entry.path, ignore_errors=True)
+        self.drop_others()
         return moves
 
-    def others(self) -> list[str]:
-        """The folders of vectors that are not these."""
+    def drop_others(self) -> None:
+        """Throw away the vectors of every other model, or in another index. Raises OSError."""
         mine = self.folder()
-        found = [] if mine == self._cache or self._model_in_use() is None else [self._cache]
+        if mine != self._cache:
+            self._drop_in_use()
+        if os.path.islink(self._folders):
+            return  # whatever is there is not ours
         with suppress(FileNotFoundError), os.scandir(self._folders) as listing:
-            found += [entry.path for entry in listing if entry.path != mine]
-        return found
+            for entry in listing:
+                if entry.path != mine and entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path)
 
     def _model_in_use(self) -> str | None:
         """The model of what lies right in the cache; ``None``: nothing does."""
@@ -73,6 +74,8 @@ class VectorSpaces:
         try:
             status = os.stat(path)
         except OSError:
+            return None
+        if not stat.S_ISREG(status.st_mode):
             return None
         stamp = (status.st_ino, status.st_size, status.st_mtime_ns)
         if self._seen[0] != stamp:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import nullcontext
+from math import isfinite
 
 from memoranda.core.names import name_key
 from memoranda.core.records import dataclass
@@ -17,7 +19,8 @@ from memoranda.storage.baseline_files import replace_unsynced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from typing import Any
 
     from memoranda.core.model import Level
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
     Parent = tuple[Level, str, str]
     Progress = Callable[[int, int | None], None]
 
-__all__ = ["SyncState", "Synced", "VectorSync"]
+__all__ = ["SyncState", "Synced", "VectorSync", "is_current"]
 
 #: What changes when :func:`memoranda.index.embedded.embedded_text` does.
 _EMBEDDED_VERSION = 1
@@ -52,26 +55,36 @@ class SyncState:
     def __init__(self, path: str, made_with: list[str | int]) -> None:
         self._path = path
         self._made_with = [_EMBEDDED_VERSION, *made_with]
-        #: How far cosines of unrelated texts vary; 0 where that is not known.
-        self.spread = 0.0
+        #: How far cosines of unrelated texts vary (0 where that is not known), and how many rows there were.
+        self.spread, self.rows = 0.0, 0
         #: By path: the stamp, whether it can be trusted, and the parents.
         self.files: dict[str, list[Any]] = self._read()
 
     def _read(self) -> dict[str, list[Any]]:
         try:
+            if not os.path.isfile(self._path):
+                return {}
             with open(self._path, "rb") as stream:
                 found = json.load(stream)
             if found["made_with"] != self._made_with:
                 return {}
-            self.spread = float(found["spread"])
-            return {str(path): [list(stamp), bool(settled), [tuple(p) for p in parents]]
-                    for path, (stamp, settled, parents) in found["files"].items()}  # fmt: skip
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            spread, rows = float(found["spread"]), int(found["rows"])
+            files = {
+                str(path): [list(stamp), bool(settled), [_parent_of(*parent) for parent in parents]]
+                for path, (stamp, settled, parents) in found["files"].items()
+            }
+            if isfinite(spread):
+                self.spread, self.rows = spread, rows
+            return files
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
             return {}
 
     def differs(self, sources: Mapping[str, SourceFile]) -> bool:
         """Whether any file is not as it is known to be in the index."""
-        return any(self.stale(sources)) or any(path not in sources for path in self.files)
+        levels = {file.level for file in sources.values()}
+        # Of a level that has not been read nothing is gone.
+        gone = (path for path, known in self.files.items() if path not in sources and _level_of(known) in levels)
+        return any(self.stale(sources)) or any(gone)
 
     def stale(self, sources: Mapping[str, SourceFile]) -> Iterator[str]:
         """The files that are new, or may have changed."""
@@ -82,7 +95,7 @@ class SyncState:
 
     def save(self) -> None:
         """Write it down. Raises OSError."""
-        data = {"made_with": self._made_with, "spread": self.spread, "files": self.files}
+        data = {"made_with": self._made_with, "spread": self.spread, "rows": self.rows, "files": self.files}
         replace_unsynced(self._path, json.dumps(data, separators=(",", ":")).encode("ascii"))
 
     def discard(self) -> None:
@@ -95,9 +108,18 @@ class SyncState:
 class VectorSync:
     """One index brought up to date with one corpus. One at a time works on an index."""
 
-    def __init__(self, corpus: Corpus, index: VectorIndex, embedder: Embedder, state: SyncState, batch: int) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        index: VectorIndex,
+        embedder: Embedder,
+        state: SyncState,
+        batch: int,
+        changing: Callable[[Sequence[VectorRow]], AbstractContextManager[Sequence[VectorRow]]] = nullcontext,
+    ) -> None:
+        """``changing`` gives the right to change the index, and which of the rows still say what their files say."""
         self._corpus, self._index, self._embedder, self._state = corpus, index, embedder, state
-        self._batch = batch
+        self._batch, self._changing = batch, changing
         self._waiting: list[tuple[VectorRow, str]] = []
         self._embedded = self._removed = self._unchanged = 0
 
@@ -144,6 +166,7 @@ class VectorSync:
             if progress is not None:
                 progress(total - len(self._waiting), total)
         if not self._waiting:
+            state.rows = len(self._index)
             state.save()
         return self._result()
 
@@ -181,7 +204,8 @@ class VectorSync:
                 else:
                     self._waiting.append((row, text))
         if held:
-            self._index.remove(held)
+            with self._changing(()):
+                self._index.remove(held)
             self._removed += len(held)
         return len(docs)
 
@@ -192,9 +216,12 @@ class VectorSync:
         if self._state.spread > 0.0 and held == {row.address: row.digest for row, _ in rows}:
             return
         vectors = self._embedder.embed_documents([text for _, text in rows])
-        self._index.remove(held.keys() - {row.address for row, _ in rows})
-        self._index.put([row for row, _ in rows], vectors)
+        with self._changing(()):
+            self._index.remove(held.keys() - {row.address for row, _ in rows})
+            self._index.put([row for row, _ in rows], vectors)
         self._state.spread = spread_of(vectors)
+        # Paid for once, whatever fails later.
+        self._state.save()
 
     def _forget(self, parents: Iterable[Parent]) -> None:
         self._wipe(map(_row_parent, parents))
@@ -202,7 +229,8 @@ class VectorSync:
     def _wipe(self, parents: Iterable[str]) -> None:
         for parent in parents:
             held = self._index.held(parent)
-            self._index.remove(held)
+            with self._changing(()):
+                self._index.remove(held)
             self._removed += len(held)
 
     def _flush(self, count: int) -> None:
@@ -210,9 +238,30 @@ class VectorSync:
         part = self._waiting[:count]
         texts = list(dict.fromkeys(text for _, text in part))
         vectors = dict(zip(texts, self._embedder.embed_documents(texts), strict=True))
-        self._index.put([row for row, _ in part], [vectors[text] for _, text in part])
+        said = dict(part)
+        with self._changing(list(said)) as current:
+            self._index.put(current, [vectors[said[row]] for row in current])
         del self._waiting[:count]
-        self._embedded += len(part)
+        self._embedded += len(current)
+
+
+def is_current(corpus: Corpus, row: VectorRow) -> bool:
+    """Whether an entry still is what a row says of it."""
+    with corpus.lock:
+        entry = corpus.get(row.address)
+        return entry is not None and row_of(entry, embedded_text(entry)) == row
+
+
+def _parent_of(level: Any, scope: Any, name: Any) -> tuple[str, str, str]:
+    """A parent as the state has it. Raises ValueError: it is none."""
+    if level not in ("item", "resource", "passage") or not isinstance(scope, str) or not isinstance(name, str):
+        raise ValueError("no parent")
+    return (level, scope, name)
+
+
+def _level_of(known: list[Any]) -> str:
+    """The level of a file as the state has it."""
+    return known[2][0][0] if known[2] else "item"
 
 
 def _row_parent(parent: Parent) -> str:

@@ -31,6 +31,8 @@ class QueryVector:
     numbers: Sequence[float]
     index: VectorIndex
     spread: float = 0.0
+    #: What is missing, in words.
+    note: str = ""
 
 
 class Dense:
@@ -64,7 +66,7 @@ class Dense:
             self._take(near)
         #: What is near by chance: sentences about nothing, and what the index holds, where that is enough to tell.
         self._unrelated = _median([near.cosine for near in self._unrelated_sentences()])
-        sample = query.index.sample(query.numbers, _SAMPLE)
+        sample = query.index.sample(query.numbers, _SAMPLE, self._numbers)
         self._middle = _median(sample) if len(sample) >= _ENOUGH_ROWS else self._unrelated
         #: The cosine of the nearest.
         self.top = max(self._known.values(), default=0.0)

@@ -47,7 +47,7 @@ class Factor:
 
 @dataclass(frozen=True, slots=True)
 class NearPart:
-    """What nearness by meaning added to the score: the cosine, and by how many deviations it is above unrelated texts'."""
+    """What nearness added to the score: the cosine, and by how many deviations it is above unrelated texts'."""
 
     cosine: float
     surprise: float
@@ -58,11 +58,12 @@ class NearPart:
 class Explanation:
     """How a hit came to its place.
 
-    ``terms`` are its own words, ``lent`` what stands around it adds, ``near``
-    what its meaning adds (none where there is no vector of it); their sum times the ``factors`` is ``keyword``, the score before ``effects``
-    (superseded, expired, ...) were applied; ``score`` is the one it was ranked
-    by. ``occurrences`` is set by exact search, ``missing`` are the query's
-    terms that the hit itself does not hold.
+    ``terms`` are its own words, ``lent`` what stands around it adds; their sum
+    times the ``factors`` is ``keyword``. ``near`` is what its meaning adds, to
+    be multiplied likewise (``None`` where there is no vector of it). Then
+    ``effects`` (superseded, expired, ...) were applied; ``score`` is the one it
+    was ranked by. ``occurrences`` is set by exact search, ``missing`` are the
+    query's terms that the hit itself does not hold.
     """
 
     score: float
@@ -103,7 +104,7 @@ class Explanation:
             lines.append("not asked for, too common: " + ", ".join(self.stop_words))
         lines += [f"brought along by {link}" for link in self.links]
         lines += self.effects
-        if self.effects and self.keyword:
+        if self.effects and self.keyword and self.near is None:
             lines.append(f"without that the score would be {self.keyword:.3f}")
         if self.weak:
             lines.append("weak: holds too little of the query")

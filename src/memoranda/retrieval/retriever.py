@@ -190,7 +190,10 @@ class Retriever:
             return None
         left = asked.deadline.left()
         try:
-            return self._vectors(asked.text, None if left is None else max(0.0, left - _RANKING_SECONDS))
+            vector = self._vectors(asked.text, None if left is None else max(0.0, left - _RANKING_SECONDS))
+            if vector.note:
+                asked.unavailable.append(vector.note)
+            return vector
         except Exception as error:  # whatever an endpoint does must not break the conversation
             asked.unavailable.append(f"vectors: {_in_words(error)}; keyword answered")
             return None
@@ -355,6 +358,14 @@ def _hit(candidate: Candidate, asked: _Asked) -> Hit:
     )
 
 
+def _by_words(candidate: Candidate) -> float:
+    """The score before it was put behind, without what nearness added."""
+    part = 0.0 if candidate.nearness is None else candidate.nearness.part
+    for _, times in candidate.factors:
+        part *= times
+    return candidate.base - part
+
+
 def _explanation(candidate: Candidate, query: Query, effects: tuple[str, ...]) -> Explanation:
     parts = tuple(
         TermPart(p.term, query.shown.get(p.term, p.term), p.weight, p.tf, p.df, p.idf, p.part) for p in candidate.parts
@@ -368,7 +379,7 @@ def _explanation(candidate: Candidate, query: Query, effects: tuple[str, ...]) -
         lent=tuple(LentPart(one.address, one.where, one.terms, one.part) for one in candidate.loans),
         near=None if (near := candidate.nearness) is None else NearPart(near.cosine, near.surprise, near.part),
         factors=tuple(Factor(reason, times) for reason, times in candidate.factors),
-        keyword=0.0 if candidate.via or candidate.occurrences else candidate.base,
+        keyword=0.0 if candidate.via or candidate.occurrences else _by_words(candidate),
         occurrences=candidate.occurrences,
         links=(candidate.via,) if candidate.via else (),
         effects=effects,

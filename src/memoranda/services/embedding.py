@@ -5,40 +5,43 @@ from __future__ import annotations
 import os
 import threading
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 from memoranda.core.errors import MemorandaError, ServiceFailed, VaultBusy
 from memoranda.core.records import dataclass
 from memoranda.index.reference_texts import REFERENCE_PARENT
 from memoranda.index.segment_format import SegmentDamaged
 from memoranda.index.vector_spaces import SYNC_STATE, VectorSpaces
-from memoranda.index.vector_sync import Synced, SyncState, VectorSync
+from memoranda.index.vector_sync import Synced, SyncState, VectorSync, is_current
 from memoranda.retrieval.dense import QueryVector
+from memoranda.storage.baseline_files import replace_unsynced
 from memoranda.storage.locks import VaultLock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from typing import Any
 
     from memoranda.core.model import Level
     from memoranda.core.ports import Embedder, VectorIndex
+    from memoranda.core.vectors import VectorRow
     from memoranda.services.contents import Contents, Progress
     from memoranda.storage.store import Storage
 
 __all__ = ["Embedding", "EmbeddingStatus"]
 
-#: Who holds it puts vectors into the index; nobody else does.
-_LOCK = ".lock-vectors"
+#: Who holds the first embeds, which may take long; who holds the second changes the index, which does not.
+_TURN, _ROWS = ".lock.vectors", ".lock.vectors.rows"
+#: What failed last, for other processes.
+_FAULT = ".cache/vectors.fault"
 _LEVELS: tuple[Level, ...] = ("item", "resource")
 #: Seconds after which what failed is tried again: the first time, and at most.
 _SOON, _LATEST = 1.0, 60.0
 #: Seconds between two looks for what is not embedded.
 _LOOK_EVERY = 1.0
 _QUESTIONS_HELD = 256
-_SETTLING = 0.2
-#: Seconds that wiping waits for who is embedding.
-_PATIENCE = 10.0
+#: Seconds that changes are given to come together, and that one change of the index is waited for.
+_SETTLING, _PATIENCE = 0.2, 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +85,10 @@ class _Backoff:
 class Embedding:
     """The vectors of one vault in one process. Safe from several threads.
 
-    ``open_index`` opens the index in a folder for a model. With ``in_process``
-    what is missing is embedded by a thread of this process, else by ``begin``,
-    which starts a process for it.
+    ``open_index`` opens the index in a folder for a model. What is missing is
+    embedded by a thread of this process, or by the process that ``begin``
+    starts. ``is_wanted`` tells whether the settings still name this embedder:
+    vectors that nobody wants any more must not take the place of others.
     """
 
     def __init__(
@@ -97,21 +101,24 @@ class Embedding:
         *,
         batch: int = 64,
         begin: Callable[[], object] | None = None,
+        is_wanted: Callable[[], bool] = lambda: True,
     ) -> None:
         self._storage, self._contents, self._embedder = storage, contents, embedder
         self._index_name, self._open_index, self._batch = index_name, open_index, batch
-        self._begin = begin
-        self._lock = VaultLock(storage.vault.path(_LOCK), 0.0)
+        self._begin, self._is_wanted = begin, is_wanted
+        self._turn = VaultLock(storage.vault.path(_TURN), 0.0)
+        self._rows = VaultLock(storage.vault.path(_ROWS), _PATIENCE)
         self._opening = threading.Lock()
         self._spaces: VectorSpaces | None = None
         self._index: VectorIndex | None = None
         self._opened_in = ""
         self._questions: dict[str, Sequence[float]] = {}
         self._asking, self._syncing = _Backoff(), _Backoff()
+        self._loading: threading.Thread | None = None
         self._thread: threading.Thread | None = None
         self._closed = threading.Event()
-        self._begun = self._is_warm = False
-        self._looked = float("-inf")
+        self._looked = self._begun = float("-inf")
+        self._behind = False
         self._spread = 0.0
 
     @property
@@ -119,8 +126,11 @@ class Embedding:
         """The space that the vectors are of."""
         return self._embedder.model
 
-    def vector_of(self, text: str, seconds: float | None) -> QueryVector:
+    def vector_of(self, text: str, seconds: float | None, *, patient: bool = False) -> QueryVector:
         """The vector of a question with the index that it is to be held against.
+
+        ``patient``: what is loaded once, a model in this process, is waited for
+        beyond the ``seconds``, like the first reading of the files.
 
         Raises:
             ServiceFailed: the endpoint failed lately, fails, or is too slow; or nothing is embedded yet.
@@ -128,11 +138,13 @@ class Embedding:
         """
         index = self._opened()
         if not len(index):
-            raise ServiceFailed("nothing is embedded yet" + (f" ({fault})" if (fault := self._syncing.fault) else ""))
+            fault = self._syncing.fault or self._known_fault() or str(getattr(index, "fault", "") or "")
+            raise ServiceFailed(f"nothing is embedded yet{fault and f' ({fault})'}")
         known = self._questions.get(text)
         if known is None:
             if wait := self._asking.left():
                 raise ServiceFailed(f"{self._asking.fault} (asked again in {wait:.0f} s)")
+            self._load(None if patient else seconds)
             try:
                 known = self._embedder.embed_query(text, seconds)
             except ServiceFailed as error:
@@ -144,7 +156,22 @@ class Embedding:
             self._questions[text] = known
         if len(known) != index.dimension:
             raise ServiceFailed(f"the model gives {len(known)} numbers, the vectors have {index.dimension}")
-        return QueryVector(text, known, index, self._known_spread())
+        note = "vectors: not everything is embedded yet" if self._is_behind() else ""
+        return QueryVector(text, known, index, self._known_spread(), note)
+
+    def _load(self, seconds: float | None) -> None:
+        """See that what takes long the first time is there, or give up in time. What fails is met again by who asks."""
+        if self._loading is None:
+            self._loading = threading.Thread(target=self._warm, name="memoranda-model", daemon=True)
+            self._loading.start()
+        if self._loading.is_alive():
+            self._loading.join(seconds)
+            if self._loading.is_alive():
+                raise ServiceFailed("the model is still being loaded")
+
+    def _warm(self) -> None:
+        with suppress(Exception):
+            self._embedder.warm()
 
     def _known_spread(self) -> float:
         if not self._spread:
@@ -152,31 +179,27 @@ class Embedding:
                 self._spread = self._state().spread
         return self._spread
 
-    def warm(self) -> None:
-        """Make ready what takes long the first time. What fails is met again by who asks."""
-        if not self._is_warm:
-            self._is_warm = True
-            with suppress(MemorandaError):
-                self._embedder.warm()
+    def _is_behind(self, changed: bool = False) -> bool:
+        """Whether anything is not embedded; looked up once a second at most, unless something has ``changed``."""
+        now = time.monotonic()
+        if changed or now - self._looked >= _LOOK_EVERY:
+            self._looked = now
+            with suppress(MemorandaError, SegmentDamaged, OSError):
+                self._behind = self._is_stale()
+        return self._behind
 
     def look_after(self, changed: bool = False) -> None:
-        """Have embedded, in the background, what is not. Looks once a second at most, but for what has ``changed``."""
+        """Have embedded, in the background, what is not. Costs next to nothing where everything is."""
         if self._closed.is_set() or (self._thread is not None and self._thread.is_alive()) or self._syncing.left():
             return
-        now = time.monotonic()
-        if not changed and now - self._looked < _LOOK_EVERY:
+        if not self._is_behind() and not changed:
             return
-        self._looked = now
-        with suppress(MemorandaError, SegmentDamaged, OSError):
-            if not changed and not self._is_stale():
-                return
-            if self._begin is not None:
-                if not self._begun:
-                    self._begun = True
-                    self._begin()
-                return
+        if self._begin is None:
             self._thread = threading.Thread(target=self._keep_up, name="memoranda-vectors", daemon=True)
             self._thread.start()
+        elif time.monotonic() - self._begun > _LATEST and not self._known_fault():
+            self._begun = time.monotonic()
+            self._begin()
 
     def sync(self, progress: Progress | None = None, *, anew: bool = False, patience: float = 0.0) -> Synced:
         """Embed what is not embedded and wipe what is gone; ``anew``: everything, whatever there is.
@@ -185,26 +208,59 @@ class Embedding:
             VaultBusy: another process does so.
             ServiceFailed, MissingExtra, VaultError.
         """
-        self._lock.acquire(patience)
         try:
-            self._contents.refresh(_LEVELS)
-            index = self._opened()
-            state = self._state()
-            if anew:
-                index.clear()
-            if anew or not len(index):
-                state.discard()
-            done = VectorSync(self._contents.corpus, index, self._embedder, state, self._batch).run(
-                self._contents.sources(), progress, self._closed.is_set
-            )
-            if not self._closed.is_set():
-                self._settle()
+            self._turn.acquire(patience)
+        except VaultBusy as error:
+            raise VaultBusy("another process is embedding this vault just now; it goes on by itself") from error
+        try:
+            done = self._sync(progress, anew)
         except OSError as error:
             raise ServiceFailed(f"vectors could not be kept: {error}") from error
         finally:
-            self._lock.release()
+            self._turn.release()
         self._syncing.worked()
+        self._note_fault("")
         return done
+
+    def _sync(self, progress: Progress | None, anew: bool) -> Synced:
+        self._contents.refresh(_LEVELS)
+        index, state = self._opened(), self._state()
+        if anew:
+            with self._rows:
+                index.clear()
+        if anew or state.rows != len(index):
+            state.discard()
+        sync = VectorSync(self._contents.corpus, index, self._embedder, state, self._batch, self._changing)
+        done = sync.run(self._contents.sources(), progress, self._is_over)
+        self._looked = float("-inf")
+        if not self._is_over():
+            self._settle()
+        return done
+
+    def _is_over(self) -> bool:
+        return self._closed.is_set() or not self._is_wanted()
+
+    @contextmanager
+    def _changing(self, rows: Sequence[VectorRow]) -> Iterator[list[VectorRow]]:
+        """The right to change the index, and which of some rows still say what their files say.
+
+        Who forgets something changes the files first and wipes its row after: a
+        row is put in before that, or seen to be gone.
+        """
+        with self._contents.mutex:
+            self._rows.acquire()
+            try:
+                if rows:
+                    self._contents.refresh(_LEVELS)
+                corpus = self._contents.corpus
+                current = [row for row in rows if is_current(corpus, row)]
+            except BaseException:
+                self._rows.release()
+                raise
+        try:
+            yield current
+        finally:
+            self._rows.release()
 
     def status(self) -> EmbeddingStatus:
         """How things stand. Raises MissingExtra, VaultError."""
@@ -217,24 +273,24 @@ class Embedding:
             max(0, len(index) - len(index.held(REFERENCE_PARENT))),
             index.dimension,
             not self._is_stale(),
-            self._syncing.fault or self._asking.fault or str(getattr(index, "fault", "") or ""),
+            self._syncing.fault or self._asking.fault or self._known_fault() or str(getattr(index, "fault", "") or ""),
             "" if detail is None else str(detail),
         )
 
     def wipe(self, addresses: Collection[str]) -> bool:
-        """Wipe single rows at once; whether that was possible, and there are no vectors anywhere else."""
+        """Wipe single rows at once; whether that was possible. Vectors of other models go whole."""
         try:
-            # Who is embedding just now is waited for: it may be about to put one of them in.
-            self._lock.acquire(_PATIENCE)
-        except VaultBusy:
-            return False
-        try:
-            self._opened().remove(addresses)
-            return not self._places().others()
+            with self._rows:
+                index = self._opened()
+                if getattr(index, "fault", ""):
+                    return False  # it cannot tell what it holds
+                index.remove(addresses)
+                self._places().drop_others()
+                # Names of files may be names of people.
+                self._state().discard()
+            return True
         except Exception:  # all of them can be thrown away instead
             return False
-        finally:
-            self._lock.release()
 
     def close(self) -> None:
         """Stop what goes on in the background, after the batch that it is at."""
@@ -258,12 +314,36 @@ class Embedding:
                 return
             except Exception as error:  # nobody is there to hear it: it is kept for the status
                 self._syncing.failed(str(error) or type(error).__name__)
+                self._note_fault(self._syncing.fault)
                 continue
             if not self._is_stale():
                 return
 
     def _is_stale(self) -> bool:
-        return self._state().differs(self._contents.sources())
+        state = self._state()
+        return state.rows != len(self._opened()) or state.differs(self._contents.sources())
+
+    def fail(self, error: Exception) -> None:
+        """Note, for other processes, why what was to be embedded is not."""
+        self._note_fault(str(error) or type(error).__name__)
+
+    def _note_fault(self, fault: str) -> None:
+        path = self._storage.vault.path(_FAULT)
+        with suppress(OSError):
+            if fault:
+                replace_unsynced(path, f"{time.time():.0f} {self.model}\n{fault}".encode("utf-8", "replace"))
+            elif os.path.exists(path):
+                os.unlink(path)
+
+    def _known_fault(self) -> str:
+        """What another process failed at lately with this model."""
+        try:
+            with open(self._storage.vault.path(_FAULT), encoding="utf-8", errors="replace") as stream:
+                head, _, fault = stream.read(4096).partition("\n")
+            when, _, model = head.partition(" ")
+            return fault if model == self.model and 0 <= time.time() - float(when) < _LATEST else ""
+        except (OSError, ValueError):
+            return ""
 
     def _state(self) -> SyncState:
         return SyncState(os.path.join(self._places().folder(), SYNC_STATE), [self._index_name, self.model])
@@ -271,7 +351,8 @@ class Embedding:
     def _places(self) -> VectorSpaces:
         if self._spaces is None:
             cache = self._storage.vault.path(".cache")
-            self._storage.vault.check_inside(cache, ".cache")
+            for part in (cache, os.path.join(cache, "vectors")):
+                self._storage.vault.check_inside(part, ".cache")
             self._spaces = VectorSpaces(cache, self._index_name, self.model)
         return self._spaces
 

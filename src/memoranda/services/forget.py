@@ -157,14 +157,14 @@ def _carry_out(
     addresses = [*_all_addresses(storage, doomed, traces), *_turns(doomed), *blanked]
     scrub_usage(storage, addresses)
     storage.settle()
-    _make_cache_anew(storage, vectors is not None and vectors(addresses))
+    warnings = _wipe_vectors(storage, addresses, vectors)
     if storage.vault.settings.overview:
         refresh_overview(storage)
     clear_temporaries(storage)
     _remove_emptied(storage, doomed)
     with writing(storage.vault.root):
         remove_file(storage.vault.path(INTENT))
-    warnings = [*_git_warning(storage), *(f"{path} still holds some of the text" for path in remains(storage, traces))]
+    warnings += [*_git_warning(storage), *(f"{path} still holds some of the text" for path in remains(storage, traces))]
     return Forgotten(tuple(doomed.items), _turns(doomed), tuple(links), records, change, False, tuple(warnings))
 
 
@@ -230,6 +230,23 @@ def _all_addresses(storage: Storage, doomed: Doomed, traces: Traces) -> list[str
 
 def _turns(doomed: Doomed) -> tuple[str, ...]:
     return tuple(str(TurnAddress(conversation, turn)) for conversation, turn in sorted(doomed.turns))
+
+
+def _wipe_vectors(storage: Storage, addresses: list[str], vectors: Callable[[list[str]], bool] | None) -> list[str]:
+    """Throw the cache away, and of the vectors what has to go; what is to be told of it."""
+    cache = storage.vault.path(".cache")
+    had = _has_vectors(cache)
+    spared = had and vectors is not None and vectors(addresses)
+    _make_cache_anew(storage, spared)
+    if not had or spared:
+        return []
+    if _has_vectors(cache):
+        return [".cache still holds vectors that could not be removed; delete it by hand"]
+    return ["all vectors were thrown away, since single ones could not be wiped; they are made again"]
+
+
+def _has_vectors(cache: str) -> bool:
+    return os.path.lexists(os.path.join(cache, "vectors.json")) or os.path.lexists(os.path.join(cache, "vectors"))
 
 
 def _make_cache_anew(storage: Storage, spare_vectors: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 
 from memoranda.core.errors import MemorandaError
 from memoranda.core.records import replace
@@ -53,10 +54,10 @@ def recall(
     seconds = settings.deadline if deadline is None else deadline
     weight = None if settings.embedding is None else settings.embedding.weight
     chosen = parameters or _parameters(settings.k1, settings.b, weight)
-    found_vectors, vectors = _vectors(embedding)
-    if found_vectors is not None and deadline is None and mode not in ("keyword", "grep"):
-        # A model that is in this process is loaded once: like the first reading of the files, that is not counted.
-        found_vectors.warm()
+    found_vectors, vectors = None, None
+    if mode not in ("keyword", "grep") and (chosen.dense_weight > 0.0 or mode == "vector"):
+        # Where no deadline was given, what is loaded once may take its time, like the first reading of the files.
+        found_vectors, vectors = _vectors(embedding, patient=deadline is None)
     moment = None if as_of is None else parse_moment(as_of, storage.clock.zone(), end_of_day=True)
 
     def ask() -> Retrieval:
@@ -97,7 +98,7 @@ def recall(
 
 
 def _vectors(
-    embedding: Callable[[], Embedding | None],
+    embedding: Callable[[], Embedding | None], *, patient: bool
 ) -> tuple[Embedding | None, Callable[[str, float | None], QueryVector] | None]:
     """The vault's vectors, and how a question's is had; where they are misconfigured, that is what asking tells."""
     try:
@@ -109,7 +110,7 @@ def _vectors(
             raise fault
 
         return None, refuse
-    return found, None if found is None else found.vector_of
+    return found, None if found is None else partial(found.vector_of, patient=patient)
 
 
 _known: dict[tuple[float, float, float | None], RetrievalParameters] = {}

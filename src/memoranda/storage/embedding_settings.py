@@ -64,6 +64,13 @@ def read_embedding(value: Any, file: str) -> EmbeddingSettings:
     """The table ``[embedding]`` of a settings ``file``. Raises UsageError: it holds what means nothing."""
     if not isinstance(value, dict):
         raise UsageError(f"{file}: embedding is a table, as in [embedding]")
+    try:
+        return _checked(value, file)
+    except UsageError as error:
+        raise UsageError(f"{error} (so [embedding] as a whole does not count)") from None
+
+
+def _checked(value: dict[str, Any], file: str) -> EmbeddingSettings:
     for key, one in value.items():
         if key not in _RULES:
             raise UsageError(f"{file}: [embedding] {key!r} is not a setting (known: {', '.join(_RULES)})")
@@ -78,7 +85,9 @@ def read_embedding(value: Any, file: str) -> EmbeddingSettings:
 def _fits(key: str, value: Any) -> bool:
     if key == "key":
         kind, _, rest = value.partition(":")
-        return not value or (kind in ("env", "keyring") and bool(rest.strip()))
+        if kind == "env":
+            return bool(rest.isascii() and rest.isidentifier())
+        return not value or (kind == "keyring" and bool(rest.strip()))
     if key in ("base_url", "url"):
         return not value or value.startswith(("http://", "https://"))
     if key == "dimension":

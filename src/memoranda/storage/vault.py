@@ -36,7 +36,7 @@ __all__ = ["FORMAT", "MemoryRoot", "VaultFolder", "read_format"]
 FORMAT = 1
 _VAULT_FILE = "vault.json"
 _SCOPE_FOLDERS = (("user", "users"), ("agent", "agents"), ("project", "projects"))
-_IGNORED = ".cache/\n.lock\n.memoranda-*.tmp\nusage.jsonl\n"
+_IGNORED = ".cache/\n.lock*\n.memoranda-*.tmp\nusage.jsonl\n"
 
 
 @dataclass(frozen=True, slots=True)

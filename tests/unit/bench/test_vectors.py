@@ -150,14 +150,22 @@ def test_private_memory_leaves_files_out(tmp_path: Path) -> None:
 
 
 def _row(p50: float, recall: float = 1.0) -> dict[str, Any]:
-    ways = {"calibrated": {"recall": recall, "p50": p50, "p99": 2 * p50, "cpu_p50": p50 / 2, "stream_ms": 0.5}}
+    ways = {
+        "calibrated": {
+            "recall": recall,
+            "p50": p50,
+            "p99": 2 * p50,
+            "cpu_p50": p50 / 2,
+            "stream_ms": 0.5,
+            "memory_ms": 1.0,
+        }
+    }
     return {
         "build": {"seconds": 3.0, "spin_ms": [5.0, 5.2]},
         "disk_bytes": 7_000_000,
         "ask": {
             "open_ms": 1.0,
             "first_ms": 2.0,
-            "memory_ms": 1.0,
             "private": 1_500_000,
             "private_most": None,
             "settings": ways,

@@ -26,7 +26,7 @@ def test_where_vectors_say_nothing_the_keyword_scores_stand_to_the_last_digit(fo
 @given(FOUND, WEIGHTS, st.integers(0, 19))
 def test_who_is_near_never_falls(found, weight, at):
     doc = found[at % len(found)][2]
-    fused = dict((d, s) for s, _, d in fuse_weighted(found, lambda place: float(place[1] == doc), weight))
+    fused = {d: s for s, _, d in fuse_weighted(found, lambda place: float(place[1] == doc), weight)}
     assert all(fused[d] == s for s, _, d in found if d != doc)
     assert fused[doc] >= found[doc][0]
 

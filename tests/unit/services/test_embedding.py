@@ -259,3 +259,156 @@ def test_what_is_written_is_embedded_without_a_question(vault, embedder):
         vault.remember("pets:tom", "A cat.")
         vault.remember("pets:kim", "A bird.")
     assert wait_for(lambda: {"tom: A cat.", "kim: A bird."} <= set(embedder.documents))
+
+
+def test_what_was_lost_of_the_vectors_is_made_again_without_a_command(vault, tmp_path):
+    vault.embed()
+    (tmp_path / "v" / ".cache" / "vectors.npy").unlink()
+    with Vault.open(tmp_path / "v", embedder=ConceptEmbedder()) as again:
+        assert not again.embedding_status().current
+        assert wait_for(lambda: first(again.retrieve("beach")) == "preferences:shore")
+
+
+def test_what_is_not_embedded_yet_is_told(vault, embedder):
+    vault.embed()
+    embedder.gate.clear()
+    vault.remember("pets:rex", "A very old hound.")
+    embedder.queries.append("")
+    embedder.gate.set()
+    embedder.fault = ServiceFailed("busy")
+    time.sleep(0.3)
+    embedder.fault = None
+    told = wait_for(
+        lambda: (
+            "not everything is embedded" in "".join(vault.retrieve("puppy").unavailable)
+            or first(vault.retrieve("puppy")) == "pets:rex"
+        )
+    )
+    assert told
+
+
+def test_forgetting_while_others_embed_waits_for_nobody_and_leaves_nothing(vault, tmp_path, embedder):
+    vault.embed()
+    embedder.gate.clear()
+    vault.remember("secrets:zebra-name", "A puppy called Zebra.")
+    assert wait_for(lambda: vault._embedding._thread is not None and vault._embedding._thread.is_alive())
+    time.sleep(0.5)
+    begin = time.monotonic()
+    done = vault.forget("secrets:zebra-name")
+    assert time.monotonic() - begin < 5.0
+    assert not any("vectors" in warning for warning in done.warnings)
+    embedder.gate.set()
+    assert wait_for(lambda: vault.embedding_status().current)
+    cache = tmp_path / "v" / ".cache"
+    assert all(b"zebra-name" not in path.read_bytes() for path in cache.rglob("*") if path.is_file())
+    assert first(vault.retrieve("beach")) == "preferences:shore"
+
+
+def test_forgetting_with_a_damaged_index_throws_it_away_and_says_so(vault, tmp_path):
+    vault.remember("secrets:zebra-name", "A puppy called Zebra.")
+    vault.embed()
+    vault.close()
+    (tmp_path / "v" / ".cache" / "vectors.npy").write_bytes(b"short")
+    with Vault.open(tmp_path / "v", embedder=ConceptEmbedder()) as again:
+        done = again.forget("secrets:zebra-name")
+    assert any("all vectors were thrown away" in warning for warning in done.warnings)
+    cache = tmp_path / "v" / ".cache"
+    assert all(b"zebra-name" not in path.read_bytes() for path in cache.rglob("*") if path.is_file())
+
+
+def test_a_forgotten_person_is_not_named_beside_the_vectors(vault, tmp_path):
+    vault.remember("user/linzhang/pets:rex", "A very old hound.")
+    vault.embed()
+    vault.forget(user="linzhang")
+    cache = tmp_path / "v" / ".cache"
+    assert all(b"linzhang" not in path.read_bytes() for path in cache.rglob("*") if path.is_file())
+
+
+def test_a_link_in_place_of_the_folder_of_vectors_costs_nothing_outside(vault, tmp_path):
+    outside = tmp_path / "photos" / "2020"
+    outside.mkdir(parents=True)
+    (outside / "a.jpg").write_bytes(b"a picture")
+    (tmp_path / "v" / ".cache" / "vectors").symlink_to(tmp_path / "photos")
+    vault.embed()
+    with Vault.open(tmp_path / "v", embedder=ConceptEmbedder("other", 300)) as other:
+        with pytest.raises(UsageError):
+            other.embed()
+        assert first(other.retrieve("espresso morning")) == "preferences:drinks"
+    assert (outside / "a.jpg").read_bytes() == b"a picture"
+
+
+def test_vectors_that_the_settings_name_no_more_do_not_take_the_place_of_others(tmp_path, embedder):
+    root = tmp_path / "v"
+    with Vault.open(root, embedder=embedder) as vault:
+        vault.remember("preferences:shore", "喜欢海")
+        vault.embed()
+    late = ConceptEmbedder("late", 300)
+    with Vault.open(root, embedder=late) as vault:
+        vault._embedding._is_wanted = lambda: False
+        vault.embed()
+    assert model_in_use(root) == "concepts"
+    with Vault.open(root, embedder=embedder) as vault:
+        assert first(vault.retrieve("beach")) == "preferences:shore"
+
+
+def test_a_crash_while_a_space_takes_its_place_never_says_current_without_rows(tmp_path, embedder, monkeypatch):
+    import os
+
+    root = tmp_path / "v"
+    with Vault.open(root, embedder=embedder) as vault:
+        vault.remember("preferences:shore", "喜欢海")
+        vault.embed()
+    real, left = os.replace, [0]
+
+    def replace(source, target):
+        if "/vectors/" in str(source):
+            left[0] -= 1
+            if not left[0]:
+                raise KeyboardInterrupt
+        return real(source, target)
+
+    for crash_at in range(1, 7):
+        left[0] = crash_at
+        new = ConceptEmbedder(f"new{crash_at}", 300)
+        monkeypatch.setattr(os, "replace", replace)
+        vault = Vault.open(root, embedder=new)
+        with pytest.raises(KeyboardInterrupt):
+            vault.embed()
+        monkeypatch.setattr(os, "replace", real)
+        with Vault.open(root, embedder=ConceptEmbedder(f"new{crash_at}", 300)) as again:
+            assert again.embedding_status().rows == 1 or not again.embedding_status().current
+            again.embed()
+            assert first(again.retrieve("beach")) == "preferences:shore"
+
+
+def test_who_may_not_see_a_scope_is_not_scored_by_it(tmp_path):
+    def scores(others):
+        with Vault.open(tmp_path / f"v{others}", embedder=ConceptEmbedder()) as vault:
+            with vault.batch():
+                for number in range(210):
+                    vault.remember(f"notes:n{number}", f"Note number {number} about nothing.")
+                vault.remember("notes:shore", "Likes the ocean.")
+                for number in range(others):
+                    vault.remember(f"user/bob/diary:d{number}", f"Day {number} at the beach.")
+            vault.embed()
+            return [(hit.address, hit.score) for hit in vault.retrieve("the sea").hits]
+
+    assert scores(0) == scores(300)
+
+
+def test_the_first_question_keeps_a_deadline_while_the_model_is_loaded(tmp_path):
+    class Slow(ConceptEmbedder):
+        def warm(self):
+            time.sleep(1.5)
+
+    with Vault.open(tmp_path / "v", embedder=ConceptEmbedder()) as vault:
+        vault.remember("preferences:drinks", "An espresso every morning.")
+        vault.embed()
+    with Vault.open(tmp_path / "v", embedder=Slow()) as vault:
+        vault.warm()
+        begin = time.monotonic()
+        found = vault.retrieve("espresso", deadline=0.2)
+        assert time.monotonic() - begin < 1.2
+        assert found.hits
+        assert found.unavailable == ["vectors: the model is still being loaded; keyword answered"]
+        assert vault.retrieve("caffeine").unavailable == []

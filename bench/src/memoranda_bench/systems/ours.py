@@ -75,10 +75,12 @@ class Ours:
 
     ``settings`` are lines for ``memoranda.toml`` (such as ``{"b": "0.75"}``).
     ``parameters`` is a ``memoranda.retrieval.parameters.RetrievalParameters``
-    in place of the product's own.
+    in place of the product's own. ``embedder`` names a provider of vectors.
     """
 
-    def __init__(self, settings: Mapping[str, str] | None = None, parameters: Any = None) -> None:
+    def __init__(
+        self, settings: Mapping[str, str] | None = None, parameters: Any = None, embedder: str | None = None
+    ) -> None:
         """Make an empty vault.
 
         Raises:
@@ -96,7 +98,8 @@ class Ours:
         if settings:
             with open(os.path.join(root, "memoranda.toml"), "w", encoding="utf-8") as stream:
                 stream.writelines(f"{name} = {value}\n" for name, value in settings.items())
-        self.vault = Vault.open(root)
+        self._embeds = embedder is not None
+        self.vault = Vault.open(root) if embedder is None else Vault.open(root, embedder=_embedder(embedder))
         if self.vault.settings_faults:
             self.close()
             raise ValueError("; ".join(self.vault.settings_faults))
@@ -120,6 +123,8 @@ class Ours:
                         raise RuntimeError(f"{document.id} was not added: {written.status}")
                     self._ids[f"{_CATEGORY}:{name}"] = document.id
         self.vault.warm((self._level,))
+        if self._embeds:
+            self.vault.embed()
 
     def ask(self, question: str, k: int) -> list[str]:
         """See :class:`memoranda_bench.systems.interface.System`."""
@@ -141,6 +146,13 @@ class Ours:
         """Remove the vault."""
         self.vault.close()
         self._folder.cleanup()
+
+
+def _embedder(name: str) -> Any:
+    from memoranda_bench.embedded import load
+
+    folder = os.environ.get("MEMORANDA_BENCH_VECTORS")
+    return load(name, folder or tempfile.mkdtemp(prefix="memoranda-bench-vectors-"))
 
 
 def _names() -> Iterator[str]:

@@ -11,12 +11,10 @@ from typing import Any
 
 from memoranda_bench.systems.interface import require
 
-__all__ = ["Most", "memory_seconds", "private_memory", "stream_seconds", "watched"]
+__all__ = ["Most", "private_memory", "stream_seconds", "watched"]
 
 _ROUNDS = 15
 _PAUSE = 0.0005
-#: Bytes that are more than what caches hold.
-_FAR = 1_000_000_000
 
 
 def private_memory() -> int | None:
@@ -86,10 +84,3 @@ def stream_seconds(words: Any, rounds: int = _ROUNDS) -> float:
             read(words)
             best = min(best, time.perf_counter() - begin)
     return best
-
-
-def memory_seconds(size: int, rounds: int = 3) -> float:
-    """The same of ``size`` bytes as part of so many that no cache holds them."""
-    numpy = require("numpy")
-    words = numpy.ones(_FAR // 8, numpy.uint64)
-    return stream_seconds(words, rounds) * size / _FAR

@@ -21,8 +21,9 @@ _ABOUT = (
     "after some questions, and the most that was seen during them. Memory and disk in MB. *÷ stream* is the median "
     "divided by the least time in which numpy reads as many bytes as the signs of all vectors take (one bit a number) "
     "once, in the same run; in brackets by processor time, which a busy machine disturbs less. Read again and again, "
-    "these bytes may stay in the processor's last cache, as those of the systems may; *÷ memory* is the same beside "
-    "what as many bytes take that do not. Both are left out for very few bytes."
+    "these bytes stay in the processor's last cache, which those of a system do not once there are a million vectors; "
+    "*÷ memory* is the same beside the median time of one such reading after each question, in turn from four places. "
+    "Both are left out for very few bytes."
 )
 #: Fewer bytes than these stay in a processor's own memory.
 _LEAST_STREAMED = 4_000_000
@@ -140,7 +141,7 @@ def vectors_ratio_table(figures: _Figures) -> str:
         own, stream = next(iter(settings.values())), _stream(settings, size * dimension // 8)
         brute = one["systems"].get("float32", {}).get("ask", {}).get("settings", {}).get("everything")
         beside = "–" if brute is None else _short(own["p50"] / brute["p50"])
-        far = None if stream is None else row["ask"].get("memory_ms")
+        far = None if stream is None else own.get("memory_ms")
         times = [*_times(own, stream), "–" if far is None else _ratio(own, far)]
         rows.append([str(dimension), f"{size:,}", *times, beside, *_held(row)])
     head = ["numbers", "vectors", "recall", "p50", "p99", "÷ stream", "÷ memory", "÷ float32"]

@@ -15,6 +15,7 @@ from memoranda.adapters.vector_indexes.accounts import (
     check_length,
     delete_rows,
     dimension_of,
+    drawn,
     forget_doomed,
     forget_homes,
     generation,
@@ -210,16 +211,15 @@ class AccountedIndex:
 
         return self._consistent(ask, {})
 
-    def sample(self, vector: Sequence[float], count: int) -> list[float]:
-        """The cosines of up to ``count`` rows, drawn by a hash of their addresses."""
+    def sample(self, vector: Sequence[float], count: int, homes: Collection[str] | None = None) -> list[float]:
+        """The cosines of up to ``count`` rows of these homes, drawn by a hash of their addresses."""
         question = unit(vector)
 
         def ask(connection: Any, lost: list[int]) -> list[float]:
             check_length(connection, len(vector))
             if question is None:
                 return []
-            statement = "SELECT id FROM rows WHERE mark IS NOT NULL ORDER BY mark, key LIMIT ?"
-            ids = [id for (id,) in connection.execute(statement, (max(count, 0),))]
+            ids = drawn(connection, max(count, 0), homes)
             return [
                 one.cosine for one in sorted(self._near(connection, question, ids, lost), key=lambda one: one.address)
             ]

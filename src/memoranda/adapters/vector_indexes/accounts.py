@@ -7,7 +7,7 @@ from memoranda.core.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from typing import Any
 
     from memoranda.core.vectors import VectorRow
@@ -18,6 +18,7 @@ __all__ = [
     "check_length",
     "delete_rows",
     "dimension_of",
+    "drawn",
     "forget_doomed",
     "forget_homes",
     "generation",
@@ -133,6 +134,15 @@ def row_of(connection: Any, address: str) -> Old | None:
     statement = "SELECT id, name, mark IS NOT NULL FROM rows JOIN names ON home = number WHERE key = ?"
     found = connection.execute(statement, (hashed(address),)).fetchone()
     return Old(found[0], told(found[1]), bool(found[2])) if found else None
+
+
+def drawn(connection: Any, count: int, homes: Collection[str] | None) -> list[int]:
+    """The numbers of up to ``count`` rows of these homes that can be found, always the same ones."""
+    keys = None if homes is None else [hashed(home) for home in homes]
+    among = "" if keys is None else f"AND homes.key IN ({', '.join('?' * len(keys))})"
+    statement = f"""SELECT rows.id FROM rows JOIN homes ON home = number WHERE mark IS NOT NULL {among}
+                    ORDER BY mark, rows.key LIMIT ?"""
+    return [id for (id,) in connection.execute(statement, (*(keys or ()), count))]
 
 
 def all_of(connection: Any, homes: Sequence[str]) -> list[int]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["commands"]
 
 #: Seconds that a command waits for another process that is embedding.
-_PATIENCE = 2.0
+_PATIENCE = 600.0
 
 
 def commands() -> dict[str, Command]:
@@ -212,7 +212,7 @@ def _reindex_vectors(session: Session) -> int:
         finally:
             progress.clear()
         status = vault.embedding_status()
-    values = {"embedded": done.embedded, "removed": done.removed, "unchanged": done.unchanged}
+    values = {"embedded": done.embedded, "removed": done.removed}
     if session.arguments.json:
         session.out.json(values | ({} if status is None else {"vectors": status.as_dict()}))
     else:

@@ -14,6 +14,7 @@ __all__ = ["byte_scores", "byte_scores_of", "cosines", "distances", "float_score
 
 #: Numbers in a piece: less than 1 MB of float32.
 _PIECE = 196_608
+_PAGE = 4096
 
 
 def units(vectors: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -75,7 +76,7 @@ def distances(bits: NDArray[Any], signature: NDArray[Any], rows: int) -> NDArray
     """In how many places the signature of each row differs. ``bits``: blocks × words × rows in a block."""
     blocks, wide, block = bits.shape
     found = np.empty((blocks, block), np.uint16)
-    differing = np.empty((wide, block), np.uint64)
+    differing = _apart((wide, block), bits)
     counts = np.empty((wide, block), np.uint8)
     column = signature.reshape(wide, 1)
     for at in range(blocks):
@@ -83,6 +84,19 @@ def distances(bits: NDArray[Any], signature: NDArray[Any], rows: int) -> NDArray
         np.bitwise_count(differing, out=counts)
         np.add.reduce(counts, axis=0, dtype=np.uint16, out=found[at])
     return found.reshape(-1)[:rows]
+
+
+def _apart(shape: tuple[int, int], other: NDArray[Any]) -> NDArray[Any]:
+    """Words whose addresses end otherwise than those of another array.
+
+    Where the last twelve bits of both are near, a processor holds a reading
+    back for the writing before it: a third more time, as it was measured.
+    """
+    size = shape[0] * shape[1] * 8
+    room = np.empty(size + _PAGE, np.uint8)
+    start = (other.ctypes.data + _PAGE // 2 - room.ctypes.data) % _PAGE // 8 * 8
+    found: NDArray[Any] = room[start : start + size].view(np.uint64).reshape(shape)
+    return found
 
 
 def byte_scores_of(codes: NDArray[Any], weights: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:

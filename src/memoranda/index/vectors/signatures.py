@@ -28,8 +28,9 @@ _TARGET = 0.985
 _ENOUGH = 0.97
 #: Questions lie farther from their answers than rows from each other. On embeddings of real questions (e5) .98 of
 #: the ten nearest were among 4,000 of 100,000 rows, .99 among 10,000 of a million, where rows of the store needed a
-#: tenth of that. So many are looked at whatever the rows say: as many for so many rows, and with this power of them.
-_SMALLEST_ROWS, _SMALLEST_OF, _SMALLEST_POWER = 4000, 100_000, 0.4
+#: tenth of that. So many are looked at whatever the rows say: as many for so many rows, and with this power of them;
+#: in proportion fewer where signatures are longer, and tell more, than those 384 bits.
+_SMALLEST_ROWS, _SMALLEST_OF, _SMALLEST_POWER, _SMALLEST_BITS = 4000, 100_000, 0.4, 384
 #: The largest part that the second step may look at, and how many rows that may be however few there are.
 _LARGEST, _LARGEST_ROWS = 0.1, 6000
 #: How much of another row is mixed into a row that stands for a question.
@@ -106,6 +107,7 @@ def calibrate(view: View) -> Calibration:
         tried.append((fraction, round(float(np.searchsorted(places, fraction, "right")) / max(1, len(places)), 4)))
     needed = float(places[max(0, int(np.ceil(_TARGET * len(places))) - 1)]) if len(places) else 0.0
     least = _SMALLEST_ROWS * max(1.0, (able / _SMALLEST_OF) ** _SMALLEST_POWER)
+    least *= min(1.0, _SMALLEST_BITS / view.dimension)
     fraction = min(max(needed, least / max(1, able)), max(_LARGEST, _LARGEST_ROWS / max(1, able)), 1.0)
     reached = 0.0
     for rerank in _RERANKS:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import stat
+import threading
 import time
 from contextlib import contextmanager, suppress
 
@@ -65,6 +67,9 @@ class VectorStore:
         self._empty = View(folder, Pointer(model, 0))
         self._view = self._empty
         self._fault = ""
+        # One thread looks at what was committed, or changes it; while one changes it the others read what was before.
+        self._lock = threading.RLock()
+        self._is_changing = False
 
     @property
     def dimension(self) -> int:
@@ -187,11 +192,7 @@ class VectorStore:
             query = self._query(view, vector)
             if query is None:
                 return []
-            numbers = None
-            if homes is not None:
-                wanted = set(homes)
-                numbers = [number for number, home in enumerate(view.pointer.homes) if home in wanted]
-            found, damaged = nearest(view, query, count, numbers)
+            found, damaged = nearest(view, query, count, _numbers(view, homes))
             # Rows that another process wiped meanwhile look damaged; then there is something newer to look at.
             if not damaged or self._look() is view:
                 break
@@ -214,20 +215,20 @@ class VectorStore:
                 found[address] = Near(address, key.digest, cosine)
         return found
 
-    def sample(self, vector: Sequence[float], count: int) -> Sequence[float]:
-        """The cosines of up to ``count`` rows from all over the store, always the same ones. Raises UsageError."""
+    def sample(self, vector: Sequence[float], count: int, homes: Collection[str] | None = None) -> Sequence[float]:
+        """The cosines of up to ``count`` rows from all over these homes, always the same ones. Raises UsageError."""
         view = self._look()
         query = self._query(view, vector)
         if query is None or count <= 0:
             return []
-        rows = np.flatnonzero(view.findable())
+        rows = np.flatnonzero(view.findable(_numbers(view, homes)))
         if len(rows) > count:
             rows = rows[np.linspace(0, len(rows) - 1, count).astype(np.int64)]
         return self._cosines(view, query, [row for row in rows.tolist() if view.is_sound(row)])
 
     def clear(self) -> None:
         """Hold nothing. Raises VaultError: it could not be written."""
-        with writing(self._path):
+        with self._changing():
             view = self._look()
             if self._data is None and not os.path.isdir(self._folder):
                 return
@@ -244,10 +245,22 @@ class VectorStore:
         self._view, self._data, self._stamp = self._empty, None, None
 
     def _look(self) -> View:
-        """The files as they were committed last."""
+        """The files as they were committed last; while a thread of this process changes them, as they were before."""
+        while not self._lock.acquire(timeout=0.01):
+            if self._is_changing:
+                return self._view
+        try:
+            return self._look_at_files()
+        finally:
+            self._lock.release()
+
+    def _look_at_files(self) -> View:
         for _ in range(_TRIES):
             try:
-                stamp = Stamp.of(os.stat(self._path))
+                status = os.stat(self._path)
+                if not stat.S_ISREG(status.st_mode):
+                    raise OSError("no file")
+                stamp = Stamp.of(status)
                 if stamp == self._stamp:
                     return self._view
                 data: bytes | None = read_bytes(self._path)
@@ -291,8 +304,17 @@ class VectorStore:
             return self._empty, f"{name} cannot be read ({error.strerror or error})"
 
     @contextmanager
+    def _changing(self) -> Iterator[None]:
+        with self._lock, writing(self._path):
+            before, self._is_changing = self._is_changing, True
+            try:
+                yield
+            finally:
+                self._is_changing = before
+
+    @contextmanager
     def _writing(self) -> Iterator[View]:
-        with writing(self._path):
+        with self._changing():
             make_folder(self._folder)
             view = self._look()
             if self._data is not None and self._data != self._recovered and view is not self._empty:
@@ -357,3 +379,11 @@ class VectorStore:
             exact = cosines(view.vectors[rows[start : start + 1024]], query)
             found.extend(np.clip(exact, -1, 1).tolist())
         return found
+
+
+def _numbers(view: View, homes: Collection[str] | None) -> list[int] | None:
+    """The numbers of homes; ``None``: of all."""
+    if homes is None:
+        return None
+    wanted = set(homes)
+    return [number for number, home in enumerate(view.pointer.homes) if home in wanted]
