@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -41,14 +42,20 @@ def _quality(options: argparse.Namespace) -> int:
     from memoranda_bench.quality_run import measure_sets
     from memoranda_bench.quality_tables import floor_report, set_report
 
+    if options.work:
+        os.environ["MEMORANDA_BENCH_VECTORS"] = options.work
+    names, baseline = options.system, options.baseline
+    if options.embedder:
+        names = [*(names or ["ours"]), f"ours:embedder={options.embedder}"]
+        baseline = baseline or "ours"
     results: list[dict[str, Any]] = []
     for result in measure_sets(
         options.data,
         options.set,
-        options.system,
+        names,
         Options(captions=options.captions, corrected=options.corrected),
         conversations=options.conversations,
-        baseline=options.baseline,
+        baseline=baseline,
         k=options.k,
         dated=not options.bare,
     ):

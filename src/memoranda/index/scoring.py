@@ -106,12 +106,23 @@ class Scoring:
     a score does not depend on what the asker may not see, nor on how it is stored.
     """
 
-    __slots__ = ("_full", "_indexes", "_lists", "_norm", "_shares", "_terms", "documents", "impacts", "ratios")
+    __slots__ = (
+        "_asked",
+        "_full",
+        "_indexes",
+        "_lists",
+        "_norm",
+        "_shares",
+        "_terms",
+        "documents",
+        "impacts",
+        "ratios",
+    )
 
     def __init__(
         self, indexes: Sequence[KeywordIndex], weights: Mapping[str, float], parameters: Bm25Parameters
     ) -> None:
-        self._indexes = indexes
+        self._indexes, self._asked = indexes, weights
         self.documents = sum(map(len, indexes))
         total = sum(index.total_length for index in indexes)
         #: By the code of a posting: what it is worth, and how often the term stands there for the length.
@@ -131,6 +142,15 @@ class Scoring:
     def factors(self) -> list[tuple[str, float]]:
         """The terms that stand somewhere, the most telling first: what each part of a score is multiplied by."""
         return [(term.term, term.factor) for term in self._terms]
+
+    def ideal(self) -> float:
+        """The score of a document of average length that holds every term of the query once, known or not."""
+        known = self.frequencies()
+        return sum(
+            weight * inverse_document_frequency(self.documents, known.get(term, 0))
+            for term, weight in self._asked.items()
+            if weight > 0.0
+        )
 
     def frequencies(self) -> dict[str, int]:
         """In how many documents each term stands that stands in any."""

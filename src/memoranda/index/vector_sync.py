@@ -86,6 +86,11 @@ class SyncState:
         gone = (path for path, known in self.files.items() if path not in sources and _level_of(known) in levels)
         return any(self.stale(sources)) or any(gone)
 
+    def lags(self, sources: Mapping[str, SourceFile]) -> bool:
+        """Whether any file is certain not to be in the index as it is."""
+        return any(self.files[path][0] != list(sources[path].stamp) if path in self.files else True
+                   for path in self.stale(sources))  # fmt: skip
+
     def stale(self, sources: Mapping[str, SourceFile]) -> Iterator[str]:
         """The files that are new, or may have changed."""
         for path, file in sources.items():

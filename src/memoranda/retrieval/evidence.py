@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from memoranda.retrieval.parameters import RetrievalParameters
 
-__all__ = ["Evidence", "Nearest", "Standard"]
+__all__ = ["Evidence", "Nearest", "Standard", "scale"]
 
 #: From here on come the scripts that are written without spaces.
 _FIRST_DENSE = "\u2e80"
@@ -105,7 +105,7 @@ class Standard:
         self.needed = _needed(self.asked, parameters.floor)
         known = self.asked - _of_unknown_script(evidence, frequencies)
         #: Below so many, with no hit above, there is nothing.
-        self.bar = _needed(known, parameters.floor) * _scale(documents, parameters.small_vault, parameters.large_vault)
+        self.bar = _needed(known, parameters.floor) * scale(documents, parameters.small_vault, parameters.large_vault)
         #: Whether so little is asked for that any of it will do.
         self.is_short = known <= parameters.few_words
 
@@ -140,7 +140,7 @@ def _of_unknown_script(evidence: Mapping[str, float], frequencies: Mapping[str, 
     return 0.0 if any(term in frequencies for term in dense) else sum(evidence[term] for term in dense)
 
 
-def _scale(documents: int, small: int, large: int) -> float:
+def scale(documents: int, small: int, large: int) -> float:
     """From 0 for a small corpus to 1 for a large one, by the logarithm of its size."""
     if documents <= small:
         return 0.0

@@ -1,11 +1,14 @@
 """Two signals made one: how well the words match, and how near the meaning is.
 
-``weighted`` adds to the keyword score, which keeps its scale, a share of the
-best keyword score; by order it is the weighted sum of both signals, each scaled
-to at most 1. Nothing is subtracted from keyword scores first, so that the least
-of them still counts. ``rrf`` is reciprocal rank fusion (Cormack, Clarke and
-Büttcher, *Reciprocal rank fusion outperforms Condorcet and individual rank
-learning methods*, 2009) with their ``k = 60``, which looks at places alone.
+``weighted`` adds to the keyword score, which keeps its scale, a share of what a
+very good one would be: the score of a text that holds every word of the query.
+By order it is the weighted sum of both signals, each scaled by what it can
+reach. So vectors weigh more where no text holds much of the query, and nothing
+is subtracted from keyword scores, so that the least of them still counts.
+
+``rrf`` is reciprocal rank fusion (Cormack, Clarke and Büttcher, *Reciprocal rank
+fusion outperforms Condorcet and individual rank learning methods*, 2009) with
+their ``k = 60``, which looks at places alone.
 """
 
 from __future__ import annotations
@@ -15,30 +18,34 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     Scored = tuple[float, int, int]
-    Fusion = Callable[[Sequence[Scored], Callable[[tuple[int, int]], float], float], list[Scored]]
+    Fusion = Callable[[Sequence[Scored], Callable[[tuple[int, int]], float], float, float], list[Scored]]
 
 __all__ = ["FUSIONS", "fuse_by_rank", "fuse_weighted"]
 
 _RANKS = 60.0
-#: The scale of scores where no word matches at all.
-_SCALE = 10.0
+#: A very good keyword score beside that of a text that holds every word once, and the scale of scores without words.
+_REACHED, _SCALE = 0.6, 10.0
 
 
-def fuse_weighted(found: Sequence[Scored], nearness: Callable[[tuple[int, int]], float], weight: float) -> list[Scored]:
+def fuse_weighted(
+    found: Sequence[Scored], nearness: Callable[[tuple[int, int]], float], weight: float, ideal: float
+) -> list[Scored]:
     """The documents with fused scores.
 
     ``found`` are keyword scores (0 and more) with the partition's number and
     the document's, ``nearness`` (0 to 1) is what vectors say of one; their
-    ``weight`` is from 0 to 1, where 1 leaves nothing but them.
+    ``weight`` is from 0 to 1, where 1 leaves nothing but them. ``ideal`` is the
+    score of a text that holds every word of the query once.
     """
     if weight >= 1.0:
         return [(nearness((number, doc)) * _SCALE, number, doc) for _, number, doc in found]
-    scale = max((score for score, _, _ in found), default=0.0) or _SCALE
-    part = scale * weight / (1.0 - weight)
+    part = (_REACHED * ideal or _SCALE) * weight / (1.0 - weight)
     return [(score + part * nearness((number, doc)), number, doc) for score, number, doc in found]
 
 
-def fuse_by_rank(found: Sequence[Scored], nearness: Callable[[tuple[int, int]], float], weight: float) -> list[Scored]:
+def fuse_by_rank(
+    found: Sequence[Scored], nearness: Callable[[tuple[int, int]], float], weight: float, ideal: float
+) -> list[Scored]:
     """The same by the places in both orders; ``weight`` is the share of the second."""
     words = sorted((one for one in found if one[0] > 0.0), key=lambda one: -one[0])
     near = sorted((one for one in found if nearness(one[1:]) > 0.0), key=lambda one: -nearness(one[1:]))

@@ -44,7 +44,8 @@ class RetrievalParameters:
     Where there are vectors, ``fusion`` says how both signals are made one
     (:mod:`memoranda.retrieval.fusion`) with a share of ``dense_weight`` for
     vectors; the ``dense_pool`` nearest are looked at. What is ``near`` standard
-    deviations nearer than unrelated texts are is an answer, whatever words it holds.
+    deviations nearer than unrelated texts are is an answer, whatever words it
+    holds; in a small vault ``near_among_few``.
     """
 
     memory: Bm25Parameters = field(default_factory=Bm25Parameters)
@@ -67,6 +68,7 @@ class RetrievalParameters:
     dense_weight: float = 0.3
     dense_pool: int = 64
     near: float = 2.5
+    near_among_few: float = 1.75
 
     def bm25(self, level: Level) -> Bm25Parameters:
         """The keyword parameters of a level: passages are longer than what is remembered."""

@@ -10,7 +10,7 @@ from memoranda.core.records import dataclass, field
 from memoranda.index.scoring import Scoring
 from memoranda.index.segment_format import SegmentDamaged
 from memoranda.retrieval.context import Surroundings, Terms
-from memoranda.retrieval.evidence import Nearest, Standard
+from memoranda.retrieval.evidence import Nearest, Standard, scale
 from memoranda.retrieval.ranking import Candidate, Loan, Nearness
 from memoranda.retrieval.validity import outdated
 
@@ -207,6 +207,12 @@ class Search:
         found = [one for one in found if one[0] > 0.0] if self._dense is None else self._fused(self._dense, found)
         return self._weighed(self._hopeful(found, cut))
 
+    def _near_enough(self) -> float:
+        """How near is an answer: among many texts one is farther above what is unrelated by chance than among few."""
+        parameters = self._parameters
+        size = scale(self._scoring.documents, parameters.small_vault, parameters.large_vault)
+        return parameters.near_among_few + size * (parameters.near - parameters.near_among_few)
+
     def _near(self, vector: QueryVector) -> Dense | None:
         """What is near by meaning; ``None``, and a word of why, where the index of vectors fails."""
         from memoranda.retrieval.dense import Dense
@@ -239,7 +245,7 @@ class Search:
         from memoranda.retrieval.fusion import FUSIONS
 
         dense.settle(one[1:] for one in heapq.nlargest(self._parameters.dense_pool, found))
-        fused = FUSIONS[self._parameters.fusion](found, dense.share, self._weight)
+        fused = FUSIONS[self._parameters.fusion](found, dense.share, self._weight, self._scoring.ideal())
         if self._explain:
             words = {one[1:]: one[0] for one in found}
             self._added = {one[1:]: one[0] - words[one[1:]] for one in fused}
@@ -247,7 +253,7 @@ class Search:
 
     def _is_near(self, row: _Row) -> bool:
         """Whether a document is so near by meaning that it is an answer whatever words it holds."""
-        return self._dense is not None and self._dense.surprise((row.number, row.doc)) >= self._parameters.near
+        return self._dense is not None and self._dense.surprise((row.number, row.doc)) >= self._near_enough()
 
     def _hopeful(self, found: list[tuple[float, int, int]], cut: int) -> list[tuple[float, int, int]]:
         """Those that may be among the best ``cut`` after all, whatever else counts for or against them."""

@@ -118,7 +118,7 @@ class Embedding:
         self._thread: threading.Thread | None = None
         self._closed = threading.Event()
         self._looked = self._begun = float("-inf")
-        self._behind = False
+        self._stale = self._behind = False
         self._spread = 0.0
 
     @property
@@ -156,7 +156,8 @@ class Embedding:
             self._questions[text] = known
         if len(known) != index.dimension:
             raise ServiceFailed(f"the model gives {len(known)} numbers, the vectors have {index.dimension}")
-        note = "vectors: not everything is embedded yet" if self._is_behind() else ""
+        self._look()
+        note = "vectors: not everything is embedded yet" if self._behind else ""
         return QueryVector(text, known, index, self._known_spread(), note)
 
     def _load(self, seconds: float | None) -> None:
@@ -179,20 +180,22 @@ class Embedding:
                 self._spread = self._state().spread
         return self._spread
 
-    def _is_behind(self, changed: bool = False) -> bool:
-        """Whether anything is not embedded; looked up once a second at most, unless something has ``changed``."""
+    def _look(self, changed: bool = False) -> None:
+        """Look for what is not embedded, once a second at most, unless something has ``changed``."""
         now = time.monotonic()
         if changed or now - self._looked >= _LOOK_EVERY:
             self._looked = now
             with suppress(MemorandaError, SegmentDamaged, OSError):
-                self._behind = self._is_stale()
-        return self._behind
+                state, sources = self._state(), self._contents.sources()
+                lost = state.rows != len(self._opened())
+                self._stale, self._behind = lost or state.differs(sources), lost or state.lags(sources)
 
     def look_after(self, changed: bool = False) -> None:
         """Have embedded, in the background, what is not. Costs next to nothing where everything is."""
         if self._closed.is_set() or (self._thread is not None and self._thread.is_alive()) or self._syncing.left():
             return
-        if not self._is_behind() and not changed:
+        self._look(changed)
+        if not self._stale and not changed:
             return
         if self._begin is None:
             self._thread = threading.Thread(target=self._keep_up, name="memoranda-vectors", daemon=True)
