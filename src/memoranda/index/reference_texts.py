@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["REFERENCE_PARENT", "reference_home", "reference_rows", "spread_of"]
+__all__ = ["REFERENCE_PARENT", "reference_home", "reference_questions", "reference_rows", "spread_of"]
 
 #: No category can have such a name.
 REFERENCE_PARENT = ":reference"
@@ -74,6 +74,8 @@ _CHINESE = (
     "谁也不知道是谁把伞忘在了大厅。",
 )
 _FIRST_DENSE = "\u2e80"
+#: So many sentences of each language are asked as questions, once a space.
+_ASKED = 8
 
 
 def reference_home(text: str) -> str:
@@ -91,16 +93,29 @@ def reference_rows() -> list[tuple[VectorRow, str]]:
     ]
 
 
-def spread_of(vectors: Sequence[Sequence[float]]) -> float:
-    """How far the cosines of sentences in one language vary; ``vectors`` as :func:`reference_rows` has them."""
-    cosines: list[float] = []
-    units = [_unit(vector) for vector in vectors]
-    for start in (0, len(_ENGLISH)):
+def reference_questions() -> list[str]:
+    """Some of the sentences of each language, to be embedded as questions are."""
+    return [*_ENGLISH[:_ASKED], *_CHINESE[:_ASKED]]
+
+
+def spread_of(questions: Sequence[Sequence[float]], vectors: Sequence[Sequence[float]]) -> float:
+    """The standard deviation of the cosines of a question with sentences that have nothing to do with it.
+
+    ``questions`` and ``vectors`` as :func:`reference_questions` and
+    :func:`reference_rows` have them. Each question counts by itself: how near
+    it is to everything says nothing.
+    """
+    asked, units = [_unit(one) for one in questions], [_unit(one) for one in vectors]
+    total = 0.0
+    for at, question in enumerate(asked):
+        start, own = (0, at) if at < _ASKED else (len(_ENGLISH), at - _ASKED)
         part = units[start : start + len(_ENGLISH)]
-        for at, one in enumerate(part):
-            cosines += [sum(a * b for a, b in zip(one, other, strict=True)) for other in part[:at]]
-    mean = sum(cosines) / len(cosines)
-    return sqrt(sum((cosine - mean) ** 2 for cosine in cosines) / len(cosines))
+        cosines = [
+            sum(a * b for a, b in zip(question, one, strict=True)) for place, one in enumerate(part) if place != own
+        ]
+        mean = sum(cosines) / len(cosines)
+        total += sum((cosine - mean) ** 2 for cosine in cosines) / len(cosines)
+    return sqrt(total / len(asked))
 
 
 def _unit(vector: Sequence[float]) -> list[float]:

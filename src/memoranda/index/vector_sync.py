@@ -14,7 +14,7 @@ from math import isfinite
 from memoranda.core.names import name_key
 from memoranda.core.records import dataclass
 from memoranda.index.embedded import embedded_text, row_of
-from memoranda.index.reference_texts import REFERENCE_PARENT, reference_rows, spread_of
+from memoranda.index.reference_texts import REFERENCE_PARENT, reference_questions, reference_rows, spread_of
 from memoranda.storage.baseline_files import replace_unsynced
 
 TYPE_CHECKING = False
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["SyncState", "Synced", "VectorSync", "is_current"]
 
 #: What changes when :func:`memoranda.index.embedded.embedded_text` does.
-_EMBEDDED_VERSION = 1
+_EMBEDDED_VERSION = 2
 #: So many entries are read before others get their turn at the corpus.
 _AT_A_TIME = 500
 
@@ -224,7 +224,7 @@ class VectorSync:
         with self._changing(()):
             self._index.remove(held.keys() - {row.address for row, _ in rows})
             self._index.put([row for row, _ in rows], vectors)
-        self._state.spread = spread_of(vectors)
+        self._state.spread = spread_of([self._embedder.embed_query(text) for text in reference_questions()], vectors)
         # Paid for once, whatever fails later.
         self._state.save()
 

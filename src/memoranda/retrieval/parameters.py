@@ -45,7 +45,8 @@ class RetrievalParameters:
     (:mod:`memoranda.retrieval.fusion`) with a share of ``dense_weight`` for
     vectors; the ``dense_pool`` nearest are looked at. What is ``near`` standard
     deviations nearer than unrelated texts are is an answer, whatever words it
-    holds; in a small vault ``near_among_few``.
+    holds; in a small vault ``near_among_few``. ``surely_near`` more, and it is
+    not weak.
     """
 
     memory: Bm25Parameters = field(default_factory=Bm25Parameters)
@@ -67,8 +68,9 @@ class RetrievalParameters:
     fusion: str = "weighted"
     dense_weight: float = 0.3
     dense_pool: int = 64
-    near: float = 2.5
-    near_among_few: float = 1.75
+    near: float = 7.0
+    near_among_few: float = 2.5
+    surely_near: float = 1.5
 
     def bm25(self, level: Level) -> Bm25Parameters:
         """The keyword parameters of a level: passages are longer than what is remembered."""

@@ -136,7 +136,7 @@ class Search:
             [
                 self._candidate(
                     row,
-                    not late and standard.is_weak(found[at]) and not self._is_near(row),
+                    not late and standard.is_weak(found[at]) and not self._is_near(row, self._parameters.surely_near),
                     tuple(parts.get((row.number, row.doc), ())),
                 )
                 for at, row in enumerate(rows[:limit])
@@ -251,9 +251,11 @@ class Search:
             self._added = {one[1:]: one[0] - words[one[1:]] for one in fused}
         return [one for one in fused if one[0] > 0.0]
 
-    def _is_near(self, row: _Row) -> bool:
-        """Whether a document is so near by meaning that it is an answer whatever words it holds."""
-        return self._dense is not None and self._dense.surprise((row.number, row.doc)) >= self._near_enough()
+    def _is_near(self, row: _Row, beyond: float = 0.0) -> bool:
+        """Whether a document is so near by meaning, and so far ``beyond`` that, that it is an answer without words."""
+        if self._dense is None:
+            return False
+        return self._dense.surprise((row.number, row.doc)) >= self._near_enough() + beyond
 
     def _hopeful(self, found: list[tuple[float, int, int]], cut: int) -> list[tuple[float, int, int]]:
         """Those that may be among the best ``cut`` after all, whatever else counts for or against them."""

@@ -141,7 +141,7 @@ def test_a_category_that_two_files_share_keeps_what_the_other_has(bench):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "null", "{", '{"made_with": 1}', '{"made_with": [1, "naive", "concepts"], "files": 3}']
+    "text", ["", "null", "{", '{"made_with": 1}', '{"made_with": [2, "naive", "concepts"], "files": 3}']
 )
 def test_a_broken_note_means_that_nothing_is_known(bench, tmp_path, text):
     bench.write("a.md", 1, "c", one="the sea")

@@ -96,11 +96,12 @@ def test_a_question_is_embedded_once(vault, embedder):
     vault.embed()
     for _ in range(3):
         vault.retrieve("by the ocean")
-    assert embedder.queries == ["by the ocean"]
+    assert embedder.queries.count("by the ocean") == 1
 
 
 def test_keyword_and_exact_questions_ask_no_embedder(vault, embedder):
     vault.embed()
+    embedder.queries.clear()
     vault.retrieve("beach", mode="keyword")
     vault.retrieve("beach", mode="grep")
     assert embedder.queries == []
