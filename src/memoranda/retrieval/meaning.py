@@ -1,4 +1,4 @@
-"""What a question's vector adds to a search by words: documents to look at, a part of each score, answers of its own."""
+"""What a question's vector adds to a search by words: documents to look at, parts of scores, answers of its own."""
 
 from __future__ import annotations
 
