@@ -45,7 +45,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """What came nearest where nothing was near enough: of ``asked`` words it holds ``words``, ``needed`` are wanted."""
+    """What came nearest where nothing was near enough: of ``asked`` words it holds ``words``, ``needed`` are wanted.
+
+    ``meaning`` says in words what was nearest by meaning, where there are vectors.
+    """
 
     address: str
     words: float
@@ -53,6 +56,7 @@ class Nearest:
     asked: float
     held: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    meaning: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain values that JSON can hold."""
@@ -63,6 +67,7 @@ class Nearest:
             "asked": self.asked,
             "held": list(self.held),
             "missing": list(self.missing),
+            "meaning": self.meaning,
         }
 
     def describe(self) -> str:
@@ -71,7 +76,7 @@ class Nearest:
         lacks = f", does not hold {', '.join(f'“{word}”' for word in self.missing)}" if self.missing else ""
         return (
             f"nearest was {self.address}: {holds}{lacks}; that counts as {self.words:.1f} of {self.asked:.1f} words, "
-            f"{self.needed:.1f} are needed"
+            f"{self.needed:.1f} are needed{self.meaning and f'; {self.meaning}'}"
         )
 
 

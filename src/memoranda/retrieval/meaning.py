@@ -42,7 +42,7 @@ class Meaning:
     ) -> None:
         """Find what is near; without ``words`` nothing else counts."""
         self._scoring, self._parameters = scoring, parameters
-        self._numbers = range(len(partitions))
+        self._partitions = partitions
         self._weight = parameters.dense_weight if words else 1.0
         self._dense = Dense(vector, partitions, parameters.dense_pool, keep, context.meaning)
         self._added: dict[tuple[int, int], float] = {}
@@ -51,7 +51,7 @@ class Meaning:
 
     def let_in(self, own: dict[int, dict[int, float]]) -> None:
         """What is near is looked at too, with what its own words are worth (``own``: by partition and document)."""
-        for number in self._numbers:
+        for number in range(len(self._partitions)):
             known = own.get(number, {})
             missing = [doc for at, doc in self._dense.places() if at == number and doc not in known]
             if missing:
@@ -81,6 +81,17 @@ class Meaning:
         if cosine is None:
             return None
         return Nearness(cosine, self._dense.surprise(place), self._added.get(place, 0.0))
+
+    def describe_nearest(self) -> str:
+        """What is nearest, and how near that is, in words; empty where there is nothing."""
+        place = max(self._dense.places(), key=self._dense.surprise, default=None)
+        if place is None:
+            return ""
+        address = self._partitions[place[0]].entries[place[1]].address
+        return (
+            f"nearest in meaning was {address}: {self._dense.surprise(place):.1f} standard deviations above what is "
+            f"unrelated, {self._enough():.1f} are needed"
+        )
 
     def _enough(self) -> float:
         """How near is an answer: among many texts one is farther above what is unrelated by chance than among few."""

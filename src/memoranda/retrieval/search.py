@@ -370,4 +370,5 @@ class Search:
             standard.asked,
             tuple(shown[term] for term in words if term in held),
             tuple(shown[term] for term in words if term not in held),
+            "" if self._meaning is None else self._meaning.describe_nearest(),
         )

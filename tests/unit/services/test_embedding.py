@@ -12,6 +12,8 @@ import pytest
 from meaning import ConceptEmbedder
 from memoranda import Vault
 from memoranda.core.errors import ServiceFailed, UsageError, VaultBusy
+from memoranda.core.records import replace
+from memoranda.retrieval.parameters import RetrievalParameters
 
 np = pytest.importorskip("numpy", reason="vectors need numpy")
 
@@ -437,3 +439,13 @@ def test_writers_readers_and_the_background_do_not_wait_for_each_other_for_ever(
     assert not any(thread.is_alive() for thread in threads)
     assert wait_for(lambda: vault.embedding_status().current, 40)
     assert vault.embedding_status().rows == 48
+
+
+def test_no_match_says_what_was_nearest_in_meaning(vault):
+    vault.embed()
+    strict = replace(RetrievalParameters(), near=99.0, near_among_few=99.0)
+    found = vault.retrieve("a day at the beach", explain=True, parameters=strict)
+    assert found.no_match
+    told = found.nearest.describe()
+    assert "nearest in meaning was preferences:shore" in told
+    assert "99.0 are needed" in told
