@@ -13,13 +13,20 @@ import shutil
 import stat
 from contextlib import suppress
 
-__all__ = ["SYNC_STATE", "VectorSpaces"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["KEYS_FILE", "SYNC_STATE", "VectorSpaces", "is_named"]
 
 #: The index whose files lie right in the cache; others have a folder of their own.
 _PLAIN = "numpy"
 _POINTER = "vectors.json"
 #: What of the index is up to date, beside it.
 SYNC_STATE = "vectors.synced.json"
+#: The list of rows for people, where the index has one.
+KEYS_FILE = "vectors.keys.jsonl"
+_PIECE = 1 << 20
 
 
 class VectorSpaces:
@@ -95,6 +102,23 @@ class VectorSpaces:
             for entry in listing:
                 if entry.name.startswith("vectors.") and entry.is_file(follow_symlinks=False):
                     os.unlink(entry.path)
+
+
+def is_named(path: str, addresses: Iterable[str]) -> bool:
+    """Whether a list of rows still names any of these: of a row that is damaged nothing is found, and nothing wiped."""
+    wanted = [json.dumps(address, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass") for address in addresses]
+    longest = max(map(len, wanted), default=0)
+    before = b""
+    try:
+        with open(path, "rb") as stream:
+            while piece := stream.read(_PIECE):
+                held = before + piece
+                if any(one in held for one in wanted):
+                    return True
+                before = held[-longest:]
+    except FileNotFoundError:
+        pass
+    return False
 
 
 def _folder_name(index: str, model: str) -> str:

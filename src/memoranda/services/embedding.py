@@ -11,7 +11,7 @@ from memoranda.core.errors import MemorandaError, ServiceFailed, VaultBusy
 from memoranda.core.records import dataclass
 from memoranda.index.reference_texts import REFERENCE_PARENT
 from memoranda.index.segment_format import SegmentDamaged
-from memoranda.index.vector_spaces import SYNC_STATE, VectorSpaces
+from memoranda.index.vector_spaces import KEYS_FILE, SYNC_STATE, VectorSpaces, is_named
 from memoranda.index.vector_sync import Synced, SyncState, VectorSync, is_current
 from memoranda.retrieval.dense import QueryVector
 from memoranda.storage.baseline_files import replace_unsynced
@@ -205,9 +205,20 @@ class Embedding:
             if self._begin is None:
                 self._thread = threading.Thread(target=self._keep_up, name="memoranda-vectors", daemon=True)
                 self._thread.start()
-            elif time.monotonic() - self._begun > _LATEST and not self._known_fault():
+            elif time.monotonic() - self._begun > _LATEST and not self._known_fault() and not self._is_taken():
                 self._begun = time.monotonic()
                 self._begin()
+
+    def _is_taken(self) -> bool:
+        """Whether somebody is embedding just now."""
+        try:
+            self._turn.acquire(0.0)
+        except VaultBusy:
+            return True
+        except MemorandaError:  # it cannot be written here
+            return True
+        self._turn.release()
+        return False
 
     def sync(self, progress: Progress | None = None, *, anew: bool = False, patience: float = 0.0) -> Synced:
         """Embed what is not embedded and wipe what is gone; ``anew``: everything, whatever there is.
@@ -293,6 +304,8 @@ class Embedding:
                 if getattr(index, "fault", ""):
                     return False  # it cannot tell what it holds
                 index.remove(addresses)
+                if is_named(os.path.join(self._opened_in, KEYS_FILE), addresses):
+                    return False
                 self._places().drop_others()
                 # Names of files may be names of people.
                 self._state().discard()

@@ -296,12 +296,20 @@ class VectorStore:
             pointer = read_pointer(data)
             if pointer.model != self._model:
                 return View(self._folder, Pointer(self._model, 0, pointer.generation)), ""
-            return View(self._folder, pointer, self._view), ""
+            return self._mapped(pointer), ""
         except Damaged as error:
             return self._empty, str(error)
         except OSError as error:
             name = os.path.basename(str(error.filename or "a file"))
             return self._empty, f"{name} cannot be read ({error.strerror or error})"
+
+    def _mapped(self, pointer: Pointer) -> View:
+        """The files that a pointer tells of. Raises Damaged, OSError."""
+        for _ in range(_TRIES - 1):
+            # The token that new files have in their names is taken off meanwhile.
+            with suppress(FileNotFoundError):
+                return View(self._folder, pointer, self._view)
+        return View(self._folder, pointer, self._view)
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
