@@ -106,7 +106,7 @@ class VectorSpaces:
 
 def is_named(path: str, addresses: Iterable[str]) -> bool:
     """Whether a list of rows still names any of these: of a row that is damaged nothing is found, and nothing wiped."""
-    wanted = [json.dumps(address, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass") for address in addresses]
+    wanted = [json.dumps(address, ensure_ascii=False).encode("utf-8", "surrogatepass") for address in addresses]
     longest = max(map(len, wanted), default=0)
     before = b""
     try:

@@ -449,3 +449,14 @@ def test_no_match_says_what_was_nearest_in_meaning(vault):
     told = found.nearest.describe()
     assert "nearest in meaning was preferences:shore" in told
     assert "99.0 are needed" in told
+
+
+def test_forgetting_one_spares_those_whose_names_begin_alike(vault, embedder):
+    vault.remember("notes:n1", "A puppy.")
+    vault.remember("notes:n10", "A hound.")
+    vault.embed()
+    embedder.documents.clear()
+    assert vault.forget("notes:n1").warnings == ()
+    vault.embed()
+    assert embedder.documents == []
+    assert first(vault.retrieve("dog")) == "notes:n10"
