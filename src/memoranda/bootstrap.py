@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from _thread import RLock  # threading's, without the rest of threading
 from contextlib import contextmanager, suppress
 
-from memoranda.core.errors import Conflict, MemorandaError, UsageError, VaultBusy, VaultError
+from memoranda.core.errors import Conflict, MemorandaError, VaultError
 from memoranda.services.overview_mark import is_current
 from memoranda.services.reading import Reading
 from memoranda.storage.clock import SystemClock
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any, Literal
 
+    from memoranda.adapters.embedding import ChosenEmbedding
     from memoranda.core.model import Forgotten, Imported, Problem, Turn, Written
     from memoranda.core.ports import Clock, Embedder
     from memoranda.index.vector_sync import Synced
@@ -65,13 +65,17 @@ class Vault(Reading):
     ) -> None:
         super().__init__(Storage.at(folder, clock, actor), Resources(folder))
         self._embedder, self._background = embedder, background
-        self._made_embedding: Embedding | None = None
-        self._embedding_lock = RLock()
-        self._embedding_fault: MemorandaError | None = None
+        # Who has no vectors pays for none.
+        self._vectors = self._choose_vectors() if embedder is not None or self.settings.embedding else None
         self._mutex = self._contents.mutex
         self._made_writer: Writer | None = None
         if self.settings.segmenter:
             self._choose_segmenter(self.settings.segmenter)
+
+    def _choose_vectors(self) -> ChosenEmbedding:
+        from memoranda.adapters.embedding import ChosenEmbedding
+
+        return ChosenEmbedding(self._storage, self._contents, self._embedder, self._background)
 
     def _choose_segmenter(self, name: str) -> None:
         """Have Chinese cut into words by a segmenter; where it is not installed that is a fault of the settings."""
@@ -91,33 +95,11 @@ class Vault(Reading):
     @property
     def _embedding(self) -> Embedding | None:
         """The vault's vectors, where an embedder was given or is set. Raises UsageError, MissingExtra."""
-        with self._embedding_lock:
-            return self._made_embedding or self._make_embedding()
-
-    def _make_embedding(self) -> Embedding | None:
-        if self._embedding_fault is not None:
-            raise self._embedding_fault
-        if self._made_embedding is None:
-            settings = self.settings.embedding
-            if self._embedder is None and not settings:
-                return None
-            from memoranda.adapters.embedding import embedding_for
-
-            try:
-                self._made_embedding = embedding_for(
-                    self._storage, self._contents, settings, self._embedder, in_process=self._background == "thread"
-                )
-            except MemorandaError as error:
-                self._embedding_fault = error
-                raise
-        return self._made_embedding
+        return None if self._vectors is None else self._vectors.get()
 
     def _has_changed(self) -> None:
-        """Something was written: what is new is to be embedded, in this process at once."""
-        if self._background == "thread":
-            with suppress(MemorandaError):
-                if (embedding := self._embedding) is not None:
-                    embedding.look_after(changed=True)
+        if self._vectors is not None:
+            self._vectors.note_change()
 
     @property
     def _writer(self) -> Writer:
@@ -171,9 +153,8 @@ class Vault(Reading):
 
     def close(self) -> None:
         """Bring ``MEMORY.md`` up to date, and stop what goes on in the background. All else is on disk already."""
-        if self._made_embedding is not None:
-            self._made_embedding.close()
-            self._made_embedding = None
+        if self._vectors is not None:
+            self._vectors.close()
         if not self.settings.overview:
             return
         with self._mutex:
@@ -406,16 +387,7 @@ class Vault(Reading):
             ServiceFailed, MissingExtra: the embedder.
             VaultError: the vectors could not be written.
         """
-        if (embedding := self._embedding) is None:
-            told = "; ".join(fault for fault in self.settings_faults if "[embedding]" in fault)
-            raise UsageError(told or "no embedder is configured: write [embedding] with a provider into memoranda.toml")
-        try:
-            return embedding.sync(progress, anew=anew, patience=patience)
-        except VaultBusy:
-            raise
-        except MemorandaError as error:
-            embedding.fail(error)
-            raise
+        return (self._vectors or self._choose_vectors()).sync(progress, anew=anew, patience=patience)
 
     def embedding_status(self) -> EmbeddingStatus | None:
         """How the vectors stand; ``None`` where no embedder is configured. Raises MissingExtra, VaultError."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
+from _thread import RLock  # threading's, without the rest of threading
+from contextlib import suppress
 from functools import partial
 
-from memoranda.core.errors import MemorandaError, MissingExtra
-from memoranda.services.embedding import Embedding
+from memoranda.core.errors import MemorandaError, MissingExtra, UsageError, VaultBusy
 from memoranda.storage.embedding_settings import EmbeddingSettings
 from memoranda.storage.settings import usable_settings
 
@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memoranda.core.ports import Embedder, VectorIndex
-    from memoranda.services.contents import Contents
+    from memoranda.index.vector_sync import Synced
+    from memoranda.services.contents import Contents, Progress
+    from memoranda.services.embedding import Embedding
     from memoranda.storage.store import Storage
 
-__all__ = ["embedding_for"]
+__all__ = ["ChosenEmbedding", "embedding_for"]
 
 
 def embedding_for(
@@ -47,6 +49,8 @@ def embedding_for(
         # No other process could get hold of what the host has made.
         begin, is_wanted = None, _always
     open_index: Callable[[str, str], VectorIndex] = partial(_open, open_vector_index, chosen)
+    from memoranda.services.embedding import Embedding
+
     return Embedding(
         storage,
         contents,
@@ -90,21 +94,63 @@ def _open(
 
 
 def _begin(root: str) -> object:
-    """Start a process that embeds what is not embedded, and leave it to itself."""
-    import subprocess
+    """Start a process that embeds what is not embedded."""
+    from memoranda.index.build_pool import begin_in_background
 
-    from memoranda.index.build_pool import Background, background_environment
+    return begin_in_background("memoranda", "-C", root, "reindex", "--vectors")
 
-    if not sys.executable:
-        return None
-    try:
-        return Background(
-            [sys.executable, "-m", "memoranda", "-C", root, "reindex", "--vectors"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env=background_environment(),
-            start_new_session=True,
-        )
-    except OSError:
-        return None
+
+class ChosenEmbedding:
+    """The vectors of a vault as its host or its settings chose them, put together when they are first asked for."""
+
+    def __init__(self, storage: Storage, contents: Contents, embedder: Embedder | None, background: str) -> None:
+        """``background``: what is new is embedded by a ``"thread"`` of this process, or by a ``"process"``."""
+        self._storage, self._contents = storage, contents
+        self._embedder, self._in_process = embedder, background == "thread"
+        self._lock = RLock()
+        self._made: Embedding | None = None
+        self._fault: MemorandaError | None = None
+
+    def get(self) -> Embedding | None:
+        """The vectors; ``None`` where nobody chose any. Raises UsageError, MissingExtra."""
+        with self._lock:
+            if self._fault is not None:
+                raise self._fault
+            settings = self._storage.vault.settings.embedding
+            if self._made is None and (self._embedder is not None or settings):
+                try:
+                    self._made = embedding_for(
+                        self._storage, self._contents, settings, self._embedder, in_process=self._in_process
+                    )
+                except MemorandaError as error:
+                    self._fault = error
+                    raise
+            return self._made
+
+    def note_change(self) -> None:
+        """Something was written: what is new is to be embedded, in this process at once."""
+        if self._in_process:
+            with suppress(MemorandaError):
+                if (embedding := self.get()) is not None:
+                    embedding.look_after(changed=True)
+
+    def sync(self, progress: Progress | None, *, anew: bool, patience: float) -> Synced:
+        """See :meth:`memoranda.Vault.embed`."""
+        if (embedding := self.get()) is None:
+            faults = [fault for fault in self._storage.vault.settings_faults if "[embedding]" in fault]
+            nobody = "no embedder is configured: write [embedding] with a provider into memoranda.toml"
+            raise UsageError("; ".join(faults) or nobody)
+        try:
+            return embedding.sync(progress, anew=anew, patience=patience)
+        except VaultBusy:
+            raise
+        except MemorandaError as error:
+            embedding.fail(error)
+            raise
+
+    def close(self) -> None:
+        """Stop what goes on in the background."""
+        with self._lock:
+            made, self._made = self._made, None
+        if made is not None:
+            made.close()

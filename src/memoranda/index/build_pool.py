@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any
 
-__all__ = ["Background", "BuildPool", "background_environment", "usable_cores"]
+__all__ = ["Background", "BuildPool", "background_environment", "begin_in_background", "usable_cores"]
 
 _MOST_WORKERS = 8
 
@@ -47,6 +47,23 @@ class Background(subprocess.Popen[bytes]):
         if self.returncode is None:
             self.returncode = 0
         super().__del__()
+
+
+def begin_in_background(module: str, *arguments: str) -> Background | None:
+    """Start a module of this package in a process of its own and leave it to itself; ``None``: that cannot be done."""
+    if not sys.executable:
+        return None
+    try:
+        return Background(
+            [sys.executable, "-m", module, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=background_environment(),
+            start_new_session=True,
+        )
+    except OSError:
+        return None
 
 
 class BuildPool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from contextlib import suppress
 
 from memoranda.core.analysis import ANALYSIS_VERSION
@@ -125,24 +124,10 @@ class SegmentKeeper:
 
     def _begin(self, what: str) -> subprocess.Popen[bytes] | None:
         """Start :mod:`memoranda.index.rebuild` and leave it to itself."""
-        if not sys.executable:
-            return None
-        import subprocess
-
-        from memoranda.index.build_pool import Background, background_environment
+        from memoranda.index.build_pool import begin_in_background
 
         origin = () if self._segmentation is None else self._segmentation.origin
-        try:
-            return Background(
-                [sys.executable, "-m", "memoranda.index.rebuild", what, self._storage.vault.root, *origin],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env=background_environment(),
-                start_new_session=True,
-            )
-        except OSError:
-            return None
+        return begin_in_background("memoranda.index.rebuild", what, self._storage.vault.root, *origin)
 
     def has_rewritten(self) -> bool:
         """Whether a rewriting that this process began has put a new segment in place since it was last asked."""
