@@ -33,13 +33,18 @@ def load(name: str, folder: str) -> CachedEmbedder:
     """memoranda's own embedder of that provider, with its answers kept in ``folder``.
 
     Raises:
-        UsageError: there is no such provider.
+        ValueError: there is no such provider.
     """
     from memoranda.adapters.embedders import load_embedder
+    from memoranda.core.errors import UsageError
     from memoranda.storage.embedding_settings import EmbeddingSettings
 
     provider, _, model = name.partition(":")
-    return CachedEmbedder(load_embedder(EmbeddingSettings(provider=provider, model=model)), folder)
+    try:
+        embedder = load_embedder(EmbeddingSettings(provider=provider, model=model))
+    except UsageError as error:
+        raise ValueError(str(error)) from None
+    return CachedEmbedder(embedder, folder)
 
 
 class CachedEmbedder:

@@ -37,6 +37,7 @@ def _filled(root: str, items: int, provider: str) -> None:
 def vector_crash(root: str, *, items: int, kills: int, provider: str, seed: int = 0) -> tuple[dict[str, object], bool]:
     """Figures, and whether every item has its own vector in the end, which a sample embedded again tells."""
     chance = random.Random(seed)
+    embedder = load(provider, os.path.join(root, ".bench"))
     _filled(root, items, provider)
     begin = time.perf_counter()
     killed = 0
@@ -51,10 +52,9 @@ def vector_crash(root: str, *, items: int, kills: int, provider: str, seed: int 
         vault.embed()
         status = vault.embedding_status()
         assert status is not None
-        embedder = load(provider, os.path.join(root, ".bench"))
         wrong = []
         for number in chance.sample(range(items), min(items, _SAMPLE)):
-            address = f"notes{number // 2000 * 2000 // 2000}:n{number}"
+            address = f"notes{number // 2000}:n{number}"
             found = vault.retrieve(_text(number), mode="vector", k=3, explain=True, deadline=60.0)
             hit = next((hit for hit in found.hits if hit.address == address), None)
             near = None if hit is None or hit.explanation is None else hit.explanation.near
