@@ -39,9 +39,12 @@ def row(address: str, seed: str = "", home: str = HOMES[0]) -> VectorRow:
     return VectorRow(address, address.partition(":")[0], home, hashlib.md5(f"{address}{seed}".encode()).hexdigest())
 
 
-def cosine(one: list[float], other: list[float]) -> float:
-    length = float(np.linalg.norm(one) * np.linalg.norm(other))
-    return float(np.dot(one, other)) / length if length else 0.0
+def cosine(asked: list[float], held: list[float]) -> float:
+    """As of the vector that is stored: length 1, in float32, so that near ones come in one order alone."""
+    if not any(asked) or not any(held):
+        return 0.0
+    stored = (np.array(held) / np.linalg.norm(held)).astype(np.float32).astype(np.float64)
+    return float(np.dot(asked, stored) / np.linalg.norm(asked))
 
 
 @pytest.fixture
@@ -113,7 +116,7 @@ class StoreMachine(RuleBasedStateMachine):
         homes = None if home is None else {"".join(home)} if home else set()
         asked = vector(seed)
         nearest = sorted(
-            (-round(cosine(asked, its), 9), name)
+            (-round(cosine(asked, its), 12), name)
             for name, (one, its) in self.model.items()
             if any(its) and (homes is None or one.home in homes)
         )
