@@ -20,6 +20,7 @@
     │   └── VaultFormat                written by a newer version, or needs ``migrate``
     ├── MissingExtra               5   the feature needs a ``pip install memoranda[...]``
     └── ServiceFailed              6   something outside the machine failed
+        └── ServiceRefused             and would fail the same way if it were asked again
 
 A fault in a person's file is never an exception: it is a
 :class:`memoranda.core.model.Problem` in a list.
@@ -39,6 +40,7 @@ __all__ = [
     "NotFound",
     "OutsideVault",
     "ServiceFailed",
+    "ServiceRefused",
     "UsageError",
     "VaultBusy",
     "VaultError",
@@ -137,3 +139,7 @@ class ServiceFailed(MemorandaError):
     """An endpoint outside this machine failed or did not answer."""
 
     exit_code = 6
+
+
+class ServiceRefused(ServiceFailed):
+    """It would be answered the same if it were asked again: no such model, no permission, too long."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from memoranda.core.vectors import Near, VectorRow
 
-__all__ = ["Clock", "Embedder", "KeywordIndex", "Segmenter", "VectorIndex"]
+__all__ = ["Clock", "Embedder", "KeywordIndex", "LanguageModel", "Segmenter", "VectorIndex"]
 
 
 class Clock(Protocol):
@@ -131,6 +131,22 @@ class Embedder(Protocol):
         Raises:
             ServiceFailed: as above, or not in time.
             MissingExtra: the package that it needs cannot be imported.
+        """
+        ...
+
+
+class LanguageModel(Protocol):
+    """Answers in text. Any object of the host that has this method will do."""
+
+    def chat(self, messages: Sequence[Mapping[str, str]]) -> str:
+        """The reply to messages, each with ``role`` (``system``, ``user`` or ``assistant``) and ``content``.
+
+        One request at most, or as many as the host likes: each call counts as
+        one. May take long.
+
+        Raises:
+            ServiceRefused: there is no reply, and asking again would give none.
+            Exception: whatever else it is, there is no reply yet.
         """
         ...
 
