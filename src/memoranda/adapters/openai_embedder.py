@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from memoranda.adapters.embedding_answers import Refused
-from memoranda.adapters.embedding_endpoints import ENDPOINTS, read_place
+from memoranda.adapters.embedding_endpoints import ENDPOINTS
 from memoranda.adapters.embedding_models import model_facts, prefixes, space_name
-from memoranda.adapters.embedding_requests import EndpointRequests
+from memoranda.adapters.embedding_requests import EmbeddingRequests
+from memoranda.adapters.endpoint_answers import Refused
+from memoranda.adapters.providers import read_place
 from memoranda.core.errors import ServiceFailed
 
 TYPE_CHECKING = False
@@ -57,13 +58,13 @@ class OpenAIEmbedder:
         from threading import Lock
 
         endpoint = ENDPOINTS[settings.provider]
-        place = read_place(endpoint, settings.base_url)
+        place = read_place(endpoint.provider, settings.base_url, "embedding", "/embeddings")
         model = settings.model or endpoint.model
         self._query_prefix, self._document_prefix = prefixes(settings, model)
         self._name = space_name(
-            endpoint.name, model, settings.dimension, place.name, self._query_prefix, self._document_prefix
+            endpoint.provider.name, model, settings.dimension, place.name, self._query_prefix, self._document_prefix
         )
-        self._requests = EndpointRequests(endpoint, place, model, settings.key, settings.dimension, extra)
+        self._requests = EmbeddingRequests(endpoint, place, model, settings.key, settings.dimension, extra)
         self._place, self._timeout = place.name, settings.timeout
         self._asked, self._dimension = settings.dimension, settings.dimension
         self._batch = min(settings.batch, endpoint.batch)

@@ -66,6 +66,55 @@ IMPORT_FORMATS = {
             "a folder of wikimem: wiki/*.md or memory/*.md, and diary/YYYY-MM-DD.md",
             "items",
         ),
+        ImportFormat(
+            "mem0",
+            "memoranda.adapters.importers.mem0",
+            "read_mem0",
+            "a file of mem0's memories as JSON (what get_all answers, or an export), or JSON lines",
+            "items",
+        ),
+        ImportFormat(
+            "chatgpt",
+            "memoranda.adapters.importers.chatgpt",
+            "read_chatgpt",
+            "ChatGPT's export: conversations.json, or the folder or .zip that holds it",
+            "turns",
+        ),
+        ImportFormat(
+            "claude",
+            "memoranda.adapters.importers.claude",
+            "read_claude",
+            "Claude.ai's export: conversations.json, or the folder or .zip that holds it",
+            "turns",
+        ),
+        ImportFormat(
+            "obsidian",
+            "memoranda.adapters.importers.obsidian",
+            "read_obsidian",
+            "a vault of Obsidian: a note is a category, its sections are items, links come along",
+            "items",
+        ),
+        ImportFormat(
+            "basic-memory",
+            "memoranda.adapters.importers.basic_memory",
+            "read_basic_memory",
+            "a folder of Basic Memory: notes with observations and relations",
+            "items",
+        ),
+        ImportFormat(
+            "memory-md",
+            "memoranda.adapters.importers.memory_md",
+            "read_memory_md",
+            "MEMORY.md, CLAUDE.md, AGENTS.md of coding agents, or a folder that holds them",
+            "items",
+        ),
+        ImportFormat(
+            "mcp-memory",
+            "memoranda.adapters.importers.mcp_memory",
+            "read_mcp_memory",
+            "the file of the MCP memory server: JSON lines of entities and relations",
+            "items",
+        ),
     )
 }
 

@@ -51,7 +51,7 @@ class TimeLimit:
                 done.set()
 
         try:
-            Thread(target=run, name="memoranda-embedding", daemon=True).start()
+            Thread(target=run, name="memoranda-limited", daemon=True).start()
         except RuntimeError:  # the machine gives no more threads
             self._free.release()
             raise OutOfTime from None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from memoranda.storage.resources import Resources
     from memoranda.storage.store import Storage
 
-__all__ = ["Progress", "import_turns", "take_back_turns"]
+__all__ = ["Progress", "as_kept", "import_turns", "take_back_turns"]
 
 Progress = Callable[[int, "int | None"], None]
 _FORBIDDEN_IN_ID = frozenset("/\n\r\0")
@@ -36,19 +36,17 @@ def import_turns(
     resources: Resources,
     turns: Iterable[Turn | Problem | Mapping[str, Any]],
     progress: Progress | None = None,
+    *,
+    dry_run: bool = False,
 ) -> Imported:
     """Keep turns as they were said; see :meth:`memoranda.Vault.import_turns`."""
     groups: dict[str, list[Turn]] = {}
     problems: list[Problem] = []
     redactions: dict[str, int] = {}
     for number, record in enumerate(turns, 1):
-        turn = _turn(record, number)
-        if isinstance(turn, Problem):
-            problems.append(turn)
-            continue
-        clean, found = _clean(turn)
+        clean, found = as_kept(record)
         if isinstance(clean, Problem):
-            problems.append(replace(clean, line=number))
+            problems.append(clean if clean is record else replace(clean, line=number))
             continue
         for redaction in found:
             redactions[redaction.kind] = redactions.get(redaction.kind, 0) + redaction.count
@@ -58,7 +56,11 @@ def import_turns(
     counts = {"added": 0, "unchanged": 0, "conflicts": 0}
     done = 0
     for conversation, said in groups.items():
-        added, unchanged, conflicting = _import_conversation(storage, resources, conversation, said)
+        if dry_run:
+            fresh, unchanged, conflicting = _sorted_out(resources, conversation, said)
+            added = len(fresh)
+        else:
+            added, unchanged, conflicting = _import_conversation(storage, resources, conversation, said)
         counts["added"] += added
         counts["unchanged"] += unchanged
         counts["conflicts"] += len(conflicting)
@@ -74,26 +76,32 @@ def import_turns(
     )
 
 
-def _turn(record: Turn | Problem | Mapping[str, Any], number: int) -> Turn | Problem:
+def as_kept(record: Turn | Problem | Mapping[str, Any]) -> tuple[Turn | Problem, list[Redaction]]:
+    """A turn as it may be kept, without secrets and recalled blocks, and what was taken out; or what is wrong with it."""
+    turn = _turn(record)
+    return (turn, []) if isinstance(turn, Problem) else _clean(turn)
+
+
+def _turn(record: Turn | Problem | Mapping[str, Any]) -> Turn | Problem:
     if isinstance(record, Problem):
         return record
     if not isinstance(record, Turn | Mapping):
-        return Problem("turns", number, "turn", f"a turn is a mapping, not {type(record).__name__}")
+        return Problem("turns", 0, "turn", f"a turn is a mapping, not {type(record).__name__}")
     turn = record if isinstance(record, Turn) else turn_from_record(dict(record))
     if turn is None:
-        return Problem("turns", number, "turn", "a turn needs at least conversation, turn and text")
+        return Problem("turns", 0, "turn", "a turn needs at least conversation, turn and text")
     for what, identifier in (("conversation", turn.conversation), ("turn", turn.turn)):
         if not identifier.strip() or _FORBIDDEN_IN_ID & set(identifier) or (what == "turn" and "#" in identifier):
-            return Problem("turns", number, "turn", f"{identifier!r} cannot be the id of a {what}")
+            return Problem("turns", 0, "turn", f"{identifier!r} cannot be the id of a {what}")
     if turn.ts:
         try:
             parse_moment(turn.ts, UTC)
         except UsageError as error:
-            return Problem("turns", number, "ts", str(error))
+            return Problem("turns", 0, "ts", str(error))
     if turn.extra and not _is_json(turn.extra):
-        return Problem("turns", number, "turn", "a turn may hold nothing but what JSON can")
+        return Problem("turns", 0, "turn", "a turn may hold nothing but what JSON can")
     if not isinstance(record, Turn) and not isinstance(record.get("text"), str):
-        return Problem("turns", number, "turn", "a turn's text must be a string")
+        return Problem("turns", 0, "turn", "a turn's text must be a string")
     return turn
 
 
@@ -144,24 +152,30 @@ def _import_conversation(
     storage: Storage, resources: Resources, conversation: str, said: list[Turn]
 ) -> tuple[int, int, list[Problem]]:
     with storage.locked():
-        known = {turn.turn: turn for turn in resources.turns(conversation)}
-        fresh: list[Turn] = []
-        problems: list[Problem] = []
-        unchanged = 0
-        for turn in said:
-            present = known.get(turn.turn)
-            if present is None:
-                known[turn.turn] = turn
-                fresh.append(turn)
-            elif present.forgotten or (present.text, present.speaker) == (turn.text, turn.speaker):
-                # A forgotten turn stays forgotten, however often it is brought again.
-                unchanged += 1
-            else:
-                message = f"turn/{conversation}#{turn.turn} is kept with other text; that text stays"
-                problems.append(Problem("turns", 0, "conflict", message))
+        fresh, unchanged, problems = _sorted_out(resources, conversation, said)
         if fresh:
             _append(storage, resources, conversation, fresh)
         return len(fresh), unchanged, problems
+
+
+def _sorted_out(resources: Resources, conversation: str, said: list[Turn]) -> tuple[list[Turn], int, list[Problem]]:
+    """The turns that are new, how many are known, and those that are known with other text."""
+    known = {turn.turn: turn for turn in resources.turns(conversation)}
+    fresh: list[Turn] = []
+    problems: list[Problem] = []
+    unchanged = 0
+    for turn in said:
+        present = known.get(turn.turn)
+        if present is None:
+            known[turn.turn] = turn
+            fresh.append(turn)
+        elif present.forgotten or (present.text, present.speaker) == (turn.text, turn.speaker):
+            # A forgotten turn stays forgotten, however often it is brought again.
+            unchanged += 1
+        else:
+            message = f"turn/{conversation}#{turn.turn} is kept with other text; that text stays"
+            problems.append(Problem("turns", 0, "conflict", message))
+    return fresh, unchanged, problems
 
 
 def _append(storage: Storage, resources: Resources, conversation: str, fresh: list[Turn]) -> None:

@@ -6,6 +6,7 @@ from contextlib import suppress
 
 from memoranda.core.addresses import Scope, parse_address, parse_turn
 from memoranda.core.errors import Conflict, NotFound, UsageError, VaultUnreadable
+from memoranda.core.exchanges import MERGED_FROM, REPLY
 from memoranda.core.names import check_identifier, name_key
 from memoranda.core.records import dataclass, field
 from memoranda.services.linking import item_key
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from memoranda.core.addresses import Address, TurnAddress
     from memoranda.core.metadata import Metadata
     from memoranda.core.model import Turn
+    from memoranda.storage.inbox import Inbox
     from memoranda.storage.resources import Resources
     from memoranda.storage.store import Storage
 
@@ -33,6 +35,8 @@ class Doomed:
     #: Turns that items came from and that were never brought in: they must not be later, either.
     absent: set[tuple[str, str]] = field(default_factory=set)
     conversations: set[str] = field(default_factory=set)
+    #: Ids of exchanges in the inbox that hold such turns.
+    queued: set[str] = field(default_factory=set)
     user: str | None = None
 
     def takes(self, turn: Turn) -> bool:
@@ -47,6 +51,7 @@ class Doomed:
 def find_doomed(
     storage: Storage,
     resources: Resources,
+    inbox: Inbox,
     address: str | None,
     source: str | None,
     user: str | None,
@@ -68,8 +73,9 @@ def find_doomed(
     else:
         _find_user(storage, user or "", found)
     _find_copies(storage, found)
+    _find_queued(inbox, found)
     _resolve_turns(resources, found)
-    if not found.items and not found.turns:
+    if not found.items and not found.turns and not found.queued:
         raise NotFound(f"there is nothing of {address or source or user} to forget")
     return found
 
@@ -89,11 +95,11 @@ def _find_address(storage: Storage, text: str, derived: bool, found: Doomed) -> 
     for present, metadata in _items(storage):
         if _same(present, wanted):
             found.items[str(present)] = present
-            origin = parse_turn(metadata.source) if metadata.source else None
-            if origin is not None and origin.turn is not None:
-                found.turns.add((origin.conversation, origin.turn))
-            if origin is not None and derived:
-                _find_derived(storage, origin, found)
+            for origin in _origins(metadata):
+                if origin.turn is not None:
+                    found.turns.add((origin.conversation, origin.turn))
+                if derived:
+                    _find_derived(storage, origin, found)
     if not found.items and _was_there(storage, wanted):
         # Gone from the files already, but not from the history.
         found.items[str(wanted)] = wanted
@@ -143,15 +149,34 @@ def _find_source(storage: Storage, source: str, found: Doomed) -> None:
     _find_derived(storage, turn, found)
 
 
+def _find_queued(inbox: Inbox, found: Doomed) -> None:
+    """What waits to be memorized, or to be looked at, and holds a turn that goes. It goes whole."""
+    scope = None if found.user is None else name_key(str(Scope("user", found.user)))
+    for queued, exchange in inbox.all():
+        owner = name_key((exchange.owner or "").removeprefix("user:"))
+        theirs = found.user is not None and (name_key(exchange.scope) == scope or owner == name_key(found.user))
+        if theirs or any(found.takes(turn) for turn in exchange.turns):
+            found.queued.add(queued)
+            # Also where they come once more they are not taken in.
+            found.turns |= {(exchange.conversation, turn.turn) for turn in exchange.turns}
+
+
 def _find_derived(storage: Storage, wanted: TurnAddress, found: Doomed) -> None:
     for present, metadata in _items(storage):
-        origin = parse_turn(metadata.source) if metadata.source else None
-        if origin is None or origin.conversation != wanted.conversation:
-            continue
-        if wanted.turn is None or origin.turn == wanted.turn:
+        for origin in _origins(metadata):
+            if origin.conversation != wanted.conversation or wanted.turn not in (None, origin.turn):
+                continue
             found.items[str(present)] = present
             if origin.turn is not None:
                 found.turns.add((origin.conversation, origin.turn))
+
+
+def _origins(metadata: Metadata) -> Iterator[TurnAddress]:
+    """The turns that an item comes from: its source, and what was merged into it."""
+    for text in (metadata.source or "", *(metadata.get(MERGED_FROM) or "").split()):
+        origin = parse_turn(text) if text else None
+        if origin is not None:
+            yield origin
 
 
 def _find_user(storage: Storage, user: str, found: Doomed) -> None:
@@ -181,4 +206,6 @@ def _resolve_turns(resources: Resources, found: Doomed) -> None:
         return
     turns = [turn for file in resources.files() for turn in resources.read(file.path)]
     found.absent = found.turns - {(t.conversation, t.turn) for t in turns}
+    # What was answered to a turn repeats it more often than not.
+    found.turns |= {(t.conversation, t.turn) for t in turns if (t.conversation, t.turn.removesuffix(REPLY)) in found.turns}
     found.turns = {(t.conversation, t.turn) for t in turns if not t.forgotten and found.takes(t)}

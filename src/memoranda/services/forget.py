@@ -30,6 +30,7 @@ from memoranda.storage.baselines import Baseline
 from memoranda.storage.cache import clear_cache
 from memoranda.storage.files import remove_file, replace_file, writing
 from memoranda.storage.history import ItemChange, ItemState
+from memoranda.storage.inbox import Inbox
 from memoranda.storage.install import ChangedMeanwhile
 from memoranda.storage.journal import change_of, new_change_id
 from memoranda.storage.snapshot import scan
@@ -69,11 +70,12 @@ def forget(
     if writer.in_batch:
         raise UsageError("forget is its own change; end the batch first")
     storage = writer.storage
+    inbox = Inbox(storage.vault)
     if preview:
-        doomed = find_doomed(storage, resources, address, source, user, derived)
+        doomed = find_doomed(storage, resources, inbox, address, source, user, derived)
         return _preview(storage, doomed)
     with storage.locked():
-        doomed = find_doomed(storage, resources, address, source, user, derived)
+        doomed = find_doomed(storage, resources, inbox, address, source, user, derived)
         traces = traces_of(storage, doomed.items.values())
         change = new_change_id()
         _write_intent(storage, change, doomed, traces)
@@ -102,7 +104,8 @@ def resume(storage: Storage, resources: Resources) -> None:
             items = {str(text): parse_address(str(text)) for text in intent["items"]}
             turns = {(str(c), str(t)) for c, t in intent["turns"]}
             absent = {(str(c), str(t)) for c, t in intent.get("absent", [])}
-            doomed = Doomed(items, turns, absent, user=intent.get("user"))
+            queued = {str(one) for one in intent.get("queued", [])}
+            doomed = Doomed(items, turns, absent, queued=queued, user=intent.get("user"))
             traces = traces_of(storage, items.values(), [(str(p), str(k)) for p, k in intent["names"]])
             change, links = _commit_removal(storage, str(intent["id"]), doomed, traces)
             _carry_out(storage, resources, change, links, doomed, traces)
@@ -128,6 +131,7 @@ def _write_intent(storage: Storage, change: str, doomed: Doomed, traces: Traces)
         "items": list(doomed.items),
         "turns": sorted(doomed.turns),
         "absent": sorted(doomed.absent),
+        "queued": sorted(doomed.queued),
         "user": doomed.user,
         "names": sorted(traces.names),
     }
@@ -150,6 +154,7 @@ def _carry_out(
     traces.names |= later.names
     traces.texts |= later.texts
     traces.lines |= later.lines
+    Inbox(storage.vault).forget(doomed.queued)
     blanked = resources.blank(lambda turn: (turn.conversation, turn.turn) in doomed.turns)
     resources.bury(doomed.absent, storage.clock.now().astimezone(storage.clock.zone()).strftime("%Y-%m"))
     records = scrub_history(storage, traces)

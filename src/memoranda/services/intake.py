@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from memoranda.core.addresses import parse_address
 from memoranda.core.errors import Conflict, UsageError
 from memoranda.core.metadata import EMPTY_METADATA
 from memoranda.core.model import Imported, Problem, Redaction
+from memoranda.core.names import normalize_newlines
 from memoranda.core.records import dataclass
+from memoranda.retrieval.rendering import strip_injected
+from memoranda.services.redaction import redact
 from memoranda.services.remember import field_value, remember
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
+    from memoranda.core.addresses import Address
+    from memoranda.core.editing import CurrentItem
     from memoranda.core.metadata import Metadata
     from memoranda.services.conversations import Progress
     from memoranda.services.writer import Writer
+    from memoranda.storage.transaction import Transaction
 
 __all__ = ["ForeignItem", "import_items"]
 
@@ -31,47 +38,157 @@ class ForeignItem:
     line: int = 0
 
 
+class _DryRun(Exception):
+    """Leaves a batch without committing it."""
+
+
 def import_items(
-    writer: Writer, items: Iterable[ForeignItem | Problem], origin: str, progress: Progress | None = None
+    writer: Writer,
+    items: Iterable[ForeignItem | Problem],
+    origin: str,
+    progress: Progress | None = None,
+    *,
+    dry_run: bool = False,
 ) -> Imported:
     """Remember every item that can be; the rest is listed. The same import twice changes nothing.
+
+    An item that was imported before and has other text now, here or in the
+    source, stays as it is here and is named. With ``dry_run`` nothing is
+    written: the result says what would be.
 
     All of it is one change, which one ``undo`` takes back. Raises VaultFull,
     VaultReadOnly, Conflict: nothing was written.
     """
-    counts = {"added": 0, "unchanged": 0, "skipped": 0}
-    problems: list[Problem] = []
-    redactions: dict[str, int] = {}
-    number = 0
-    with writer.batch():
-        for number, item in enumerate(items, 1):
-            if isinstance(item, Problem):
-                problems.append(item)
-                counts["skipped"] += 1
-                continue
-            address = item.category if item.name is None else f"{item.category}:{item.name}"
-            fields, faults = _fields(writer, item)
-            problems += faults
-            fields.setdefault("trust", "untrusted")
-            fields.setdefault("actor", f"import:{origin}")
-            try:
-                written = remember(
-                    writer, address, item.text, on_exists="rename", fields=fields, dated=False, linked=False
-                )
-            except (UsageError, Conflict) as error:
-                problems.append(Problem(item.path, item.line, "import", str(error)))
-                counts["skipped"] += 1
-                continue
-            counts["added" if written.status == "added" else "unchanged"] += 1
-            for redaction in written.redactions:
-                redactions[redaction.kind] = redactions.get(redaction.kind, 0) + redaction.count
-            if progress is not None and number % 100 == 0:
-                progress(number, None)
-    return Imported(
-        **counts,
-        problems=tuple(problems),
-        redactions=tuple(Redaction(kind, count) for kind, count in redactions.items()),
-    )
+    intake = _Intake(writer, origin)
+    try:
+        with writer.batch():
+            for number, item in enumerate(items, 1):
+                intake.take(item)
+                if progress is not None and number % 100 == 0:
+                    progress(number, None)
+            intake.finish()
+            if dry_run:
+                raise _DryRun
+    except _DryRun:
+        pass
+    return intake.result()
+
+
+class _Intake:
+    """One import: its counts, and the items that wait for the others."""
+
+    def __init__(self, writer: Writer, origin: str) -> None:
+        self._writer = writer
+        self._actor = f"import:{origin}"
+        self._counts = {"added": 0, "unchanged": 0, "skipped": 0}
+        self._problems: list[Problem] = []
+        self._redactions: dict[str, int] = {}
+        self._stands: set[tuple[str, str, str]] = set()
+        self._waiting: list[tuple[ForeignItem, CurrentItem]] = []
+
+    def take(self, item: ForeignItem | Problem) -> None:
+        """Remember one item, or put it off where its name holds other text from an earlier import."""
+        if isinstance(item, Problem):
+            self._problems.append(item)
+            self._counts["skipped"] += 1
+            return
+        item = _sound(item)
+        present = self._present(item)
+        if present is not None and present.metadata.actor == self._actor and _differ(present.text, item.text):
+            self._waiting.append((item, present))
+        else:
+            self._remember(item, item.name)
+
+    def finish(self) -> None:
+        """See to the items that waited.
+
+        Where the one of the same name is another of this import's, or says that
+        it comes from elsewhere, both are wanted. Else it is the same item, and
+        was changed since.
+        """
+        for item, present in self._waiting:
+            wanted = parse_address(f"{item.category}:{item.name}")
+            elsewhere = item.metadata.source and present.metadata.source not in (None, item.metadata.source)
+            if elsewhere or wanted.key in self._stands:
+                self._remember(item, self._writer.run("add", _free(wanted)))
+            elif (address := self._remember(item, item.name)) and parse_address(address).key == wanted.key:
+                message = f"{address} holds other text here than in the source, for one of them has changed; it stays"
+                self._problems.append(Problem(item.path, item.line, "kept", message))
+
+    def _present(self, item: ForeignItem) -> CurrentItem | None:
+        """The vault's item of that name, this import's own included; ``None`` for a name that cannot be."""
+        if item.name is None:
+            return None
+        try:
+            wanted = parse_address(f"{item.category}:{item.name}", writing=True)
+            return self._writer.run("add", _look(wanted))
+        except (UsageError, Conflict):
+            return None
+
+    def _remember(self, item: ForeignItem, name: str | None) -> str | None:
+        """The address under which the item stands now; ``None`` if it cannot."""
+        fields, faults = _fields(self._writer, item)
+        self._problems += faults
+        fields.setdefault("trust", "untrusted")
+        fields.setdefault("actor", self._actor)
+        address = item.category if name is None else f"{item.category}:{name}"
+        try:
+            written = remember(
+                self._writer, address, item.text, on_exists="rename", fields=fields, dated=False, linked=False
+            )
+        except (UsageError, Conflict) as error:
+            self._problems.append(Problem(item.path, item.line, "import", str(error)))
+            self._counts["skipped"] += 1
+            return None
+        self._counts["added" if written.status == "added" else "unchanged"] += 1
+        for redaction in written.redactions:
+            self._redactions[redaction.kind] = self._redactions.get(redaction.kind, 0) + redaction.count
+        self._stands.add(parse_address(written.address).key)
+        return written.address
+
+    def result(self) -> Imported:
+        """What was done."""
+        return Imported(
+            **self._counts,
+            problems=tuple(self._problems),
+            redactions=tuple(Redaction(kind, count) for kind, count in self._redactions.items()),
+        )
+
+
+def _look(wanted: Address) -> Callable[[Transaction], CurrentItem | None]:
+    """A plan that finds the item of an address."""
+    return lambda transaction: transaction.open(wanted, wanted.name).get(wanted.name or "")
+
+
+def _free(wanted: Address) -> Callable[[Transaction], str]:
+    """A plan that finds a name like the wanted one which no item has."""
+    return lambda transaction: transaction.open(wanted, wanted.name).editor.free_name(wanted.name or "")
+
+
+def _sound(item: ForeignItem) -> ForeignItem:
+    """The item without halves of characters, which no file can hold."""
+    texts = (item.text, *(value for _, value in item.metadata.pairs))
+    if all(text.isascii() or _is_whole(text) for text in texts):
+        return item
+    metadata = item.metadata.with_values(**{key: _whole(value) for key, value in item.metadata.pairs})
+    return ForeignItem(item.category, item.name, _whole(item.text), metadata, item.path, item.line)
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _whole(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _differ(present: str, text: str) -> bool:
+    """Whether two texts differ by more than white space, once the second is cleaned as it would be stored."""
+    return present.split() != redact(strip_injected(normalize_newlines(text)))[0].split()
 
 
 def _fields(writer: Writer, item: ForeignItem) -> tuple[dict[str, str], list[Problem]]:

@@ -45,10 +45,12 @@ def recall(
     parameters: RetrievalParameters | None = None,
     progress: Progress | None = None,
     embedding: Callable[[], Embedding | None] = lambda: None,
+    noted: bool = True,
 ) -> Retrieval:
     """Retrieve; see :meth:`memoranda.Vault.retrieve`. Raises UsageError.
 
     ``embedding`` gives the vault's vectors; what it raises is told in the result.
+    Unless ``noted`` it counts as no use of what is found.
     """
     settings = storage.vault.settings
     seconds = settings.deadline if deadline is None else deadline
@@ -92,7 +94,7 @@ def recall(
     found = contents.undamaged(ask)
     if found_vectors is not None:
         found_vectors.look_after()
-    if settings.usage and as_of is None:
+    if settings.usage and as_of is None and noted:
         note_usage(storage, (hit.address for hit in found.hits))
     return found
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 from memoranda.core.addresses import parse_address
 from memoranda.core.bodies import read_body
 from memoranda.core.errors import BadName, BadText, ChangedUnderneath, NameTaken, NotFound, UsageError
+from memoranda.core.exchanges import MERGED_FROM
 from memoranda.core.links import find_links, format_link
 from memoranda.core.metadata import EMPTY_METADATA, KNOWN_KEYS
 from memoranda.core.model import Redaction, Written
@@ -37,7 +38,7 @@ else:
     OnExists = str
 _ON_EXISTS: tuple[OnExists, ...] = ("conflict", "revise", "append", "rename")
 _MOMENTS = ("ts", "valid_from", "valid_to")
-_REVISABLE = tuple(key for key in KNOWN_KEYS if key not in ("name", "superseded_by"))
+_REVISABLE = (*(key for key in KNOWN_KEYS if key not in ("name", "superseded_by")), MERGED_FROM)
 
 
 def remember(

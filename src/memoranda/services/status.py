@@ -12,10 +12,19 @@ if TYPE_CHECKING:
 
     from memoranda.index.entries import Entry
     from memoranda.services.overview import CategorySummary
+    from memoranda.storage.inbox import Inbox
     from memoranda.storage.resources import Resources
     from memoranda.storage.store import Storage
 
-__all__ = ["ConversationSummary", "Status", "conversations", "export", "status_of"]
+__all__ = [
+    "ConversationSummary",
+    "QueueStatus",
+    "Status",
+    "conversations",
+    "export",
+    "queue_status",
+    "status_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +39,17 @@ class ConversationSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class QueueStatus:
+    """What waits to be memorized: how many, how many a person should look at, and why the oldest one still waits."""
+
+    queued: int
+    parked: int
+    waiting_for: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
-    """A vault in numbers. ``torn`` counts broken lines of journal and history."""
+    """A vault in numbers. ``torn`` counts broken lines of journal and history; the last three: :class:`QueueStatus`."""
 
     root: str
     id: str
@@ -45,6 +63,9 @@ class Status:
     last_change: str | None
     torn: int
     problems: int
+    queued: int = 0
+    parked: int = 0
+    waiting_for: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """The same as a JSON object."""
@@ -63,8 +84,11 @@ def conversations(resources: Resources) -> list[ConversationSummary]:
     return [ConversationSummary(conversation, *row) for conversation, row in found.items()]
 
 
-def status_of(storage: Storage, resources: Resources, summaries: list[CategorySummary], problems: int) -> Status:
+def status_of(
+    storage: Storage, resources: Resources, inbox: Inbox, summaries: list[CategorySummary], problems: int
+) -> Status:
     """The status of a vault. Raises VaultUnreadable."""
+    queue = queue_status(inbox)
     talks = conversations(resources)
     changes, last = 0, None
     for entry in storage.journal.read():
@@ -82,7 +106,16 @@ def status_of(storage: Storage, resources: Resources, summaries: list[CategorySu
         last_change=last,
         torn=storage.journal.torn() + storage.history.torn(),
         problems=problems,
+        queued=queue.queued,
+        parked=queue.parked,
+        waiting_for=queue.waiting_for,
     )
+
+
+def queue_status(inbox: Inbox) -> QueueStatus:
+    """The status of what is to be memorized. Raises VaultUnreadable."""
+    queued = inbox.ids()
+    return QueueStatus(len(queued), inbox.parked_count(), inbox.work(queued[0]).error if queued else "")
 
 
 def export(items: list[Entry], resources: Resources) -> Iterator[dict[str, Any]]:

@@ -67,10 +67,11 @@ class Writer:
         return self._batch is not None
 
     @contextmanager
-    def batch(self) -> Iterator[None]:
-        """Gather every change made inside; commit them at the end, all or none.
+    def batch(self, action: str = "batch", change: str | None = None) -> Iterator[Transaction]:
+        """Gather every change made inside; commit them at the end, all or none, as one ``action``.
 
         The lock is held for the commit only. An exception inside discards all.
+        ``change`` is the id that the change is to have.
 
         Raises:
             UsageError: a batch is open already.
@@ -78,9 +79,9 @@ class Writer:
         """
         if self._batch is not None:
             raise UsageError("a batch is open already")
-        self._batch, self._plans = Transaction(self.storage, "batch"), []
+        self._batch, self._plans = Transaction(self.storage, action, change), []
         try:
-            yield
+            yield self._batch
             self._commit(self._batch)
         finally:
             self._batch, self._plans, self._pending = None, [], {}
@@ -92,7 +93,7 @@ class Writer:
             with self.storage.locked(), suppress(ChangedMeanwhile):
                 if not transaction.is_current():
                     # Somebody saved since the batch began: the same changes, on what is there now.
-                    transaction = Transaction(self.storage, "batch", transaction.id)
+                    transaction = Transaction(self.storage, transaction.action, transaction.id)
                     for plan in self._plans:
                         plan(transaction)
                 transaction.commit()

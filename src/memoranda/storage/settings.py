@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memoranda.storage.embedding_settings import EmbeddingSettings
+    from memoranda.storage.model_settings import ModelSettings
 
 __all__ = ["SETTINGS_FILE", "Settings", "read_settings", "usable_settings"]
 
@@ -41,6 +42,8 @@ class Settings:
     segmenter: str = ""
     #: The table ``[embedding]``; ``None`` where there is none.
     embedding: EmbeddingSettings | None = None
+    #: The table ``[model]``; ``None`` where there is none.
+    model: ModelSettings | None = None
 
 
 _RULES: dict[str, tuple[type | tuple[type, ...], str]] = {
@@ -104,8 +107,13 @@ def _setting(key: str, value: Any, root: str) -> dict[str, Any]:
         from memoranda.storage.embedding_settings import read_embedding
 
         return {"embedding": read_embedding(value, SETTINGS_FILE)}
+    if key == "model":
+        from memoranda.storage.model_settings import read_model
+
+        return {"model": read_model(value, SETTINGS_FILE)}
     if key not in _RULES:
-        raise UsageError(f"{SETTINGS_FILE}: {key!r} is not a setting (known: {', '.join(_RULES)}, projects, embedding)")
+        known = ", ".join((*_RULES, "projects", "embedding", "model"))
+        raise UsageError(f"{SETTINGS_FILE}: {key!r} is not a setting (known: {known})")
     kinds, meaning = _RULES[key]
     if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool) or not _fits(key, value):
         raise UsageError(f"{SETTINGS_FILE}: {key} is {meaning}, not {_shown(value)}")

@@ -46,7 +46,7 @@ def test_the_loader_is_found_by_its_name() -> None:
 
 def test_every_endpoint_is_in_the_table() -> None:
     assert set(ENDPOINTS) <= set(EMBEDDERS)
-    assert all(entry.hosts or entry.asks_no_key for entry in ENDPOINTS.values())
+    assert all(entry.provider.hosts or entry.provider.asks_no_key for entry in ENDPOINTS.values())
 
 
 def test_one_that_is_unknown_is_answered_by_those_there_are() -> None:

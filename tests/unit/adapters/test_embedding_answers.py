@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.adapters.embedding_answers import Refused, describe_status, read_answer, retry_after, shown
+from memoranda.adapters.embedding_answers import read_answer
+from memoranda.adapters.endpoint_answers import Refused, describe_status, retry_after, shown
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),

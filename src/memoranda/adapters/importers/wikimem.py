@@ -18,15 +18,17 @@ import re
 from datetime import UTC, date, datetime, time
 from functools import cache
 
-from memoranda.core.errors import BadName, NotFound, UsageError
+from memoranda.adapters.importers.legal_names import FreeNames, legal_category, legal_name
+from memoranda.adapters.importers.markdown_files import find_files, opened_source, read_text
+from memoranda.core.errors import BadName
 from memoranda.core.items import parse
 from memoranda.core.model import Problem
-from memoranda.core.names import check_category, check_item_name, clean_name, name_key
+from memoranda.core.names import clean_name, name_key
 from memoranda.services.intake import ForeignItem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from datetime import tzinfo
 
     from memoranda.core.items import Category, Section
@@ -47,47 +49,6 @@ def _pattern(source: str) -> re.Pattern[str]:
 _TIME = r"(\d{1,2})[:：](\d{2})(?:[:：](\d{2}))?\Z"
 _GENERATED = r"(?i)<!--(?:(?!-->)[\s\S]){0,400}?(?:generated|do not edit|自动生成)|<!--\s*memoranda:(?:index|begin)"
 _TITLE_OR_BLANK = r"[ \t\ufeff]*(?:#(?:[ \t].*)?|<!--.*-->[ \t]*)?\Z"
-_NOT_IN_FILE_NAME = r'[\\:：*?"<>|#^\[\]\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+'
-_NOT_IN_NAME = r"\[\[|\]\]|[|#\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
-
-
-def _legal_category(path: str) -> str:
-    """A category that may be written, as near to ``path`` as can be.
-
-    Raises:
-        BadName: nothing of it can be a name.
-    """
-    try:
-        return check_category(path)
-    except BadName:
-        segments = [_pattern(_NOT_IN_FILE_NAME).sub("-", part).strip(" .-") or "unnamed" for part in path.split("/")]
-        try:
-            return check_category("/".join(segments))
-        except BadName:
-            return check_category("/".join(["imported-" + segments[0], *segments[1:]]))
-
-
-def _legal_name(heading: str) -> str | None:
-    """An item's name that may be written, as near to the heading as can be; ``None`` if nothing of it can."""
-    cleaned = clean_name(_pattern(_NOT_IN_NAME).sub("-", heading)).strip("~^- ")
-    try:
-        return check_item_name(cleaned)
-    except BadName:
-        return None
-
-
-class _Names:
-    """Gives each entry of one category a name that no other has."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self._taken = {name_key(name) for name in names}
-
-    def free(self, name: str) -> str:
-        number = 2
-        while name_key(f"{name}-{number}") in self._taken:
-            number += 1
-        self._taken.add(name_key(f"{name}-{number}"))
-        return f"{name}-{number}"
 
 
 def _day(stem: str) -> date | None:
@@ -131,9 +92,9 @@ def _headings(category: Category) -> list[tuple[Section, str]]:
 
 
 def _wiki_entries(category: Category, where: str, path: str) -> Iterator[ForeignItem | Problem]:
-    entries = [(section, heading, _legal_name(heading)) for section, heading in _headings(category)]
+    entries = [(section, heading, legal_name(heading)) for section, heading in _headings(category)]
     last = {name_key(name): section for section, _, name in entries if name is not None}
-    names = _Names([name for _, _, name in entries if name is not None])
+    names = FreeNames([name for _, _, name in entries if name is not None])
     for section, heading, name in entries:
         if name is None:
             yield ForeignItem(where, None, section.text, section.metadata, path, section.line)
@@ -157,10 +118,10 @@ def _diary_entries(
     category: Category, where: str, path: str, day: date, zone: tzinfo
 ) -> Iterator[ForeignItem | Problem]:
     moments = [(section, *_moment(day, heading, zone)) for section, heading in _headings(category)]
-    names = _Names([name for _, name, _ in moments])
+    names = FreeNames([name for _, name, _ in moments])
     seen: set[str] = set()
     for section, heading, ts in moments:
-        name = _legal_name(heading)
+        name = legal_name(heading)
         if name is not None and name_key(name) in seen:
             name = names.free(name)
         elif name is not None:
@@ -171,45 +132,12 @@ def _diary_entries(
         yield ForeignItem(where, name, section.text, metadata, path, section.line)
 
 
-def _read_file(full: str, path: str, root: str) -> str | Problem:
-    """The file's text (without a BOM), or why it cannot be had; only files inside the source are opened."""
-    real = os.path.realpath(full)
-    if os.path.islink(full) and not real.startswith(root.rstrip(os.sep) + os.sep):
-        return Problem(path, 0, "symlink", "a symbolic link that leads out of the folder is not followed")
-    if not os.path.isfile(real):
-        return Problem(path, 0, "unreadable", "this is no file")
-    try:
-        with open(real, "rb") as stream:
-            data = stream.read()
-    except OSError as error:
-        return Problem(path, 0, "unreadable", f"could not be read ({error.strerror})")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        return Problem(path, line, "encoding", "not UTF-8 here, so the file is left out")
-
-
 def _markdown_files(root: str) -> Iterator[str | Problem]:
-    """Paths relative to ``root`` (with ``/``) of the markdown files that may hold memory, sorted."""
-    errors: list[OSError] = []
-    found: list[str] = []
-    linked: list[str] = []
-    for folder, folders, files in os.walk(root, onerror=errors.append):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        relative = os.path.relpath(folder, root).replace(os.sep, "/")
-        prefix = "" if relative == "." else relative + "/"
-        linked += [prefix + name for name in folders if os.path.islink(os.path.join(folder, name))]
-        found += [prefix + name for name in files if name.lower().endswith(".md") and not name.startswith(".")]
+    """Paths relative to ``root`` of the markdown files that may hold memory, sorted; then what could not be read."""
     laid_out = any(os.path.isdir(os.path.join(root, name)) for name in _LAYOUT)
-    for path in sorted(found):
-        if not laid_out or path == _INDEX or path.split("/")[0] in _LAYOUT:
+    for path in find_files(root, suffixes=(".md",)):
+        if isinstance(path, Problem) or not laid_out or path == _INDEX or path.split("/")[0] in _LAYOUT:
             yield path
-    for path in linked:
-        yield Problem(path, 0, "symlink", "a linked folder is not followed")
-    for error in errors:
-        shown = os.path.relpath(str(error.filename), root).replace(os.sep, "/")
-        yield Problem(shown, 0, "unreadable", f"could not be read ({error.strerror})")
 
 
 def _entries(text: str, path: str, in_diary: bool, zone: tzinfo) -> Iterator[ForeignItem | Problem]:
@@ -234,7 +162,7 @@ def _entries(text: str, path: str, in_diary: bool, zone: tzinfo) -> Iterator[For
         return
     wanted = "memory" if parts[-1] == _INDEX else "/".join([*parts[:-1], stem])
     try:
-        where = _legal_category(wanted)
+        where = legal_category(wanted)
     except BadName as error:
         yield Problem(path, 0, "bad-name", f"{error}: left out")
         return
@@ -253,23 +181,13 @@ def read_wikimem(path: str, zone: tzinfo = UTC) -> Iterator[ForeignItem | Proble
         NotFound: there is nothing at ``path``.
         UsageError: it is neither a folder nor a markdown file.
     """
-    path = os.path.expanduser(path)
-    if not os.path.exists(path):
-        raise NotFound(f"there is no folder {path}")
-    if os.path.isdir(path):
-        root = os.path.realpath(path)
-        files = _markdown_files(root)
-    elif path.lower().endswith(".md"):
-        root, name = os.path.split(os.path.realpath(path))
-        files = iter([name])
-    else:
-        raise UsageError(f"{path} is neither a folder nor a markdown file")
+    root, only = opened_source(path, (".md",))
     in_diary = os.path.basename(root) == "diary"
-    for found in files:
+    for found in _markdown_files(root) if only is None else (only,):
         if isinstance(found, Problem):
             yield found
             continue
-        text = _read_file(os.path.join(root, *found.split("/")), found, root)
+        text = read_text(root, found)
         if isinstance(text, Problem):
             yield text
         else:

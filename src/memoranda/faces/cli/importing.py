@@ -10,12 +10,16 @@ from memoranda.faces.cli.writing import redactions_in_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from memoranda.bootstrap import Vault
     from memoranda.core.model import Imported
     from memoranda.faces.cli.output import Output
     from memoranda.faces.cli.parsing import Parser
     from memoranda.faces.cli.session import Session
 
 __all__ = ["commands"]
+
+#: How many problems a dry run lists.
+_FIRST = 20
 
 
 def commands() -> dict[str, Command]:
@@ -28,11 +32,14 @@ def commands() -> dict[str, Command]:
             arguments=_import_arguments,
             description=(
                 "FORMAT is one of:\n"
-                + "\n".join(f"  {name:<10}{known.reads}" for name, known in IMPORT_FORMATS.items())
+                + "\n".join(f"  {name:<14}{known.reads}" for name, known in IMPORT_FORMATS.items())
                 + "\nPATH stays as it is. Importing the same again adds nothing. A faulty record is named\n"
                 "on stderr and the rest goes on; the exit code is non-zero when every record failed."
             ),
-            examples=(("memoranda import turns chats.jsonl", "conversations as they were said"),),
+            examples=(
+                ("memoranda import turns chats.jsonl", "conversations as they were said"),
+                ("memoranda import obsidian ~/notes --dry-run", "what would be added; nothing is written"),
+            ),
         ),
         "export": Command(
             run=export,
@@ -46,6 +53,7 @@ def commands() -> dict[str, Command]:
 def _import_arguments(parser: Parser) -> None:
     parser.add_argument("format", metavar="FORMAT", help="what is read: one of those above")
     parser.add_argument("path", metavar="PATH", help="the file or folder; - is stdin (turns)")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be added; write nothing")
     json_option(parser)
 
 
@@ -57,14 +65,35 @@ def import_(session: Session) -> int:
     path = os.path.expanduser(arguments.path)
     if path != "-" and not os.path.lexists(path):
         raise NotFound(f"there is no file or folder {arguments.path}")
-    with session.open_or_create() as vault:
-        progress = out.progress("imported")
-        try:
-            imported = vault.import_from(arguments.format, path, progress=progress)
-        finally:
-            progress.clear()
-    _report(out, imported, json=arguments.json)
+    if arguments.dry_run:
+        imported = _tried(session, path)
+    else:
+        with session.open_or_create() as vault:
+            imported = _imported(session, vault, path)
+    _report(out, imported, json=arguments.json, dry_run=arguments.dry_run)
     return _exit_code(imported)
+
+
+def _imported(session: Session, vault: Vault, path: str) -> Imported:
+    arguments = session.arguments
+    progress = session.out.progress("looked at" if arguments.dry_run else "imported")
+    try:
+        return vault.import_from(arguments.format, path, progress=progress, dry_run=arguments.dry_run)
+    finally:
+        progress.clear()
+
+
+def _tried(session: Session, path: str) -> Imported:
+    """What an import would do. A vault that is not there yet is not made: an empty one elsewhere stands for it."""
+    if os.path.lexists(session.folder()):
+        # Not closed: closing a vault brings its overview up to date, and that is writing.
+        return _imported(session, session.open(), path)
+    from tempfile import TemporaryDirectory
+
+    from memoranda.bootstrap import Vault
+
+    with TemporaryDirectory(prefix="memoranda-dry-run-") as empty:
+        return _imported(session, Vault.open(empty), path)
 
 
 def _check_format(name: str) -> None:
@@ -85,23 +114,28 @@ def _exit_code(imported: Imported) -> int:
     return MemorandaError.exit_code if imported.problems or imported.skipped else 0
 
 
-def _report(out: Output, imported: Imported, *, json: bool) -> None:
+def _report(out: Output, imported: Imported, *, json: bool, dry_run: bool) -> None:
     if json:
         from memoranda.core.records import asdict
 
-        out.json(asdict(imported) | {"total": imported.total})
+        out.json(asdict(imported) | {"total": imported.total} | ({"dry_run": True} if dry_run else {}))
     else:
         counts = [
-            f"{imported.added} added",
+            f"{imported.added} {'to add' if dry_run else 'added'}",
             f"{imported.unchanged} unchanged",
             f"{imported.conflicts} in conflict",
             f"{imported.skipped} skipped",
         ]
-        out.line(", ".join(count for count in counts if not count.startswith("0 ")) or "nothing to import")
-    for problem in imported.problems:
+        told = ", ".join(count for count in counts if not count.startswith("0 ")) or "nothing to import"
+        out.line(f"{told} (dry run: nothing was written)" if dry_run else told)
+    problems = imported.problems[:_FIRST] if dry_run else imported.problems
+    for problem in problems:
         out.note(str(problem))
+    if len(problems) < len(imported.problems):
+        out.note(f"and {len(imported.problems) - len(problems)} more")
     if imported.redactions:
-        out.note(f"secrets were taken out before writing: {redactions_in_words(imported.redactions)}")
+        when = "would be" if dry_run else "were"
+        out.note(f"secrets {when} taken out before writing: {redactions_in_words(imported.redactions)}")
 
 
 def export(session: Session) -> int:

@@ -1,0 +1,113 @@
+"""Notes in markdown: cut at their headings, and made to stand as the text of an item.
+
+In a category file a heading of level 1 or 2 begins something new. So in an
+item's text such a heading becomes one of level 3 (what is deeper stays), a
+fence that is never closed gets its end, and a comment that would be read as
+the item's metadata goes.
+"""
+
+from __future__ import annotations
+
+from memoranda.core.blocks import comment_in
+from memoranda.core.markdown import scan
+from memoranda.core.names import name_key
+from memoranda.core.records import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memoranda.core.markdown import Block
+
+__all__ = ["Part", "parts_of", "settled", "without_empty_headings"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a note: its heading (``None`` before the first), its text as it is written, its place.
+
+    ``line`` is the one of the heading, counted from 1 in the text that was cut;
+    ``within`` are the headings of deeper levels inside it.
+    """
+
+    heading: str | None
+    level: int
+    text: str
+    line: int
+    within: tuple[str, ...] = ()
+
+
+def parts_of(text: str) -> list[Part]:
+    """The note cut at its headings of level 1 and 2, in order; a part without text counts.
+
+    ``text`` is without front matter and has ``\\n`` line endings.
+    """
+    # One empty line in front, so that no rule at the beginning is taken for front matter.
+    shifted = "\n" + text
+    parts: list[Part] = []
+    heading: Block | None = None
+    start = 0
+    within: list[str] = []
+
+    def close(end: int) -> None:
+        body = shifted[start:end].strip("\n")
+        level, name = (0, None) if heading is None else (heading.level, heading.text.strip())
+        parts.append(Part(name, level, body, 1 if heading is None else heading.line - 1, tuple(within)))
+
+    for block in scan(shifted):
+        if block.kind != "heading":
+            continue
+        if block.level > 2:
+            within.append(block.text.strip())
+            continue
+        close(block.start)
+        heading, start, within = block, block.end, []
+    close(len(shifted))
+    return parts
+
+
+def without_empty_headings(text: str, title: str) -> str:
+    """The text without headings that nothing stands below, and without a first heading that repeats the title."""
+    shifted = "\n" + text
+    blocks = scan(shifted)
+    gone: list[Block] = []
+    deepest = 0  # the level down to which a heading would be followed by nothing but its own kind
+    for block in reversed(blocks):
+        if block.kind != "heading":
+            deepest = 7
+        elif block.level >= deepest:
+            gone.append(block)
+        else:
+            deepest = block.level
+    first = blocks[0] if blocks else None
+    if first is not None and first.kind == "heading" and first not in gone and name_key(first.text) == name_key(title):
+        gone.append(first)
+    pieces: list[str] = []
+    done = 0
+    for block in sorted(gone, key=lambda block: block.start):
+        pieces.append(shifted[done : block.start])
+        done = block.end
+    return "".join((*pieces, shifted[done:])).strip("\n")
+
+
+def settled(text: str) -> str:
+    """The text as it can stand as an item's: see the module. Without blank lines around it."""
+    shifted = "\n" + text.replace("\r\n", "\n").replace("\r", "\n")
+    pieces: list[str] = []
+    done = 0
+    end = ""
+    for block in scan(shifted):
+        if block.kind == "heading" and block.level <= 2:
+            pieces.append(shifted[done : block.start])
+            if title := " ".join(block.text.split()):
+                pieces.append(f"### {title}\n")
+            done = block.end
+        elif block.kind == "html" and (comment := comment_in(shifted, block)):
+            pieces.append(shifted[done : comment[0]])
+            done = comment[1]
+        elif not block.closed and block.kind == "fence":
+            opening = shifted[block.start : block.end].lstrip(" ")
+            end = "\n" + opening[0] * (len(opening) - len(opening.lstrip(opening[0])))
+        elif not block.closed:
+            end = "\n-->" if shifted.startswith("<!--", block.content) else ""
+    pieces.append(shifted[done:])
+    whole = "".join(pieces).strip("\n")
+    return whole.rstrip() + end if end else whole.rstrip()

@@ -1,0 +1,143 @@
+"""The memorizing half of :class:`memoranda.Vault`: a queue of exchanges, and who works it off."""
+
+from __future__ import annotations
+
+from memoranda.services.reading import Reading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from memoranda.core.addresses import Address
+    from memoranda.core.exchanges import Exchange
+    from memoranda.core.model import Item, Turn
+    from memoranda.core.ports import LanguageModel
+    from memoranda.retrieval.result import Hit
+    from memoranda.services.contents import Progress
+    from memoranda.services.memorize import Memorized
+    from memoranda.services.status import QueueStatus
+    from memoranda.services.worker import Worker
+    from memoranda.services.writer import Writer
+    from memoranda.storage.inbox import Inbox
+
+__all__ = ["Memorizing"]
+
+#: Seconds that looking for related items may take: nobody waits for the answer.
+_PATIENCE = 10.0
+
+
+class Memorizing(Reading):
+    """Calls that queue exchanges and work them off."""
+
+    _made_inbox: Inbox | None = None
+
+    @property
+    def _writer(self) -> Writer:
+        raise NotImplementedError
+
+    @property
+    def inbox(self) -> Inbox:
+        """What is not memorized yet, and what waits for a person's look."""
+        if self._made_inbox is None:
+            from memoranda.storage.inbox import Inbox
+
+            self._made_inbox = Inbox(self._storage.vault)
+        return self._made_inbox
+
+    def enqueue(self, exchange: Exchange, *, once: bool = False) -> str | None:
+        """Queue an exchange to be memorized; durable when this returns. No lock is taken and nobody is asked.
+
+        Returns its id; ``None`` where nothing was said, or (``once``) the same
+        turns are waiting already.
+
+        Raises:
+            BadName, UsageError: an id, a scope or a time means nothing.
+            VaultFull, VaultReadOnly: nothing is queued.
+        """
+        from memoranda.services.queueing import queue
+        from memoranda.storage.inbox import key_of
+
+        if once and key_of(exchange) in self.inbox.keys():
+            return None
+        return queue(self.inbox, exchange)
+
+    def status_of_queue(self) -> QueueStatus:
+        """How many exchanges wait, and for what. Raises VaultUnreadable."""
+        from memoranda.services.status import queue_status
+
+        return queue_status(self.inbox)
+
+    def enqueue_all(self, exchanges: Iterable[Exchange], progress: Progress | None = None) -> tuple[int, int]:
+        """Queue what is neither queued nor memorized; how many that are, and how many were known or empty.
+
+        Raises:
+            BadName, UsageError, VaultFull, VaultReadOnly: as :meth:`enqueue`; what was queued before is.
+        """
+        from memoranda.storage.inbox import key_of
+
+        known, waiting = self.inbox.memorized(), self.inbox.keys()
+        queued = others = 0
+        for number, exchange in enumerate(exchanges, 1):
+            there = all((turn.conversation, turn.turn) in known for turn in exchange.turns)
+            if there or key_of(exchange) in waiting or self.enqueue(exchange) is None:
+                others += 1
+            else:
+                waiting.add(key_of(exchange))
+                queued += 1
+            if progress is not None:
+                progress(number, None)
+        return queued, others
+
+    def worker(self, model: LanguageModel, told: Callable[[Memorized], None] | None = None) -> Worker:
+        """Who works the queue off with a model; ``told`` hears what became of each exchange.
+
+        The vault should be its own (``Vault.open(..., actor="memorize")``): what
+        is written is in its name.
+        """
+        from memoranda.services.memorize import Memorizer, Surroundings
+        from memoranda.services.worker import Worker
+
+        around = Surroundings(
+            related=self._related,
+            find=self._item_at,
+            categories=lambda scope: [found.address for found in self.categories(scope)],
+            keep=self._kept,
+            forgotten=self._is_forgotten,
+            now=lambda: self.clock.now().timestamp(),
+        )
+        return Worker(self.inbox, Memorizer(self._writer, self.inbox, around), model, told)
+
+    def _related(self, text: str, scopes: Sequence[str], count: int) -> Sequence[Hit]:
+        from memoranda.services.recall import recall
+
+        return recall(
+            self._storage,
+            self._contents,
+            text,
+            k=count,
+            budget=None,
+            levels=("item",),
+            scopes=scopes,
+            mode="auto",
+            as_of=None,
+            explain=False,
+            deadline=_PATIENCE,
+            embedding=lambda: self._embedding,
+            noted=False,
+        ).hits
+
+    def _item_at(self, address: Address) -> Item | None:
+        from memoranda.services.contents import as_item
+
+        entry = self._contents.find(address)
+        return None if entry is None else as_item(entry)
+
+    def _is_forgotten(self, exchange: Exchange) -> bool:
+        wanted = {turn.turn for turn in exchange.turns}
+        return any(turn.forgotten and turn.turn in wanted for turn in self._resources.turns(exchange.conversation))
+
+    def _kept(self, turns: Iterable[Turn]) -> list[str]:
+        """Bring turns in as they were said; what hindered it, in words."""
+        from memoranda.services.conversations import import_turns
+
+        return [problem.message for problem in import_turns(self._storage, self._resources, turns).problems]
