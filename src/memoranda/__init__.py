@@ -21,11 +21,15 @@ if TYPE_CHECKING:
     from memoranda.bootstrap import Vault as Vault
     from memoranda.core import errors as errors
     from memoranda.core.errors import MemorandaError as MemorandaError
+    from memoranda.core.exchanges import TurnContext as TurnContext
+    from memoranda.faces.hooks.memory_hooks import MemoryHooks as MemoryHooks
 
-__all__ = ["MemorandaError", "Vault", "__version__", "errors"]
+__all__ = ["MemorandaError", "MemoryHooks", "TurnContext", "Vault", "__version__", "errors"]
 
 _HOMES = {
     "MemorandaError": "memoranda.core.errors",
+    "MemoryHooks": "memoranda.faces.hooks.memory_hooks",
+    "TurnContext": "memoranda.core.exchanges",
     "Vault": "memoranda.bootstrap",
     "errors": "memoranda.core.errors",
 }

@@ -84,3 +84,57 @@ def test_export(stocked: Cli) -> None:
     assert len(records) == 7 + 3
     assert any(record.get("address") == "preferences:likes-the-sea" for record in records)
     assert any("海边很好" in record["text"] for record in records)
+
+
+def _hashes(root: Path) -> dict[str, tuple[int, bytes]]:
+    return {
+        str(path): (path.stat().st_mtime_ns, path.read_bytes() if path.is_file() else b"")
+        for path in sorted(root.rglob("*"))
+    }
+
+
+def test_a_dry_run_writes_nothing(cli: Cli, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "sea.md").write_text("Likes the sea.\n", encoding="utf-8")
+    (notes / "bad.md").write_bytes(b"\xff")
+    chats = write_turns(tmp_path / "turns.jsonl", TURNS)
+    # Where there is no vault, none is made.
+    ran = cli("import", "obsidian", str(notes), "--dry-run")
+    assert (ran.code, ran.out) == (0, "1 to add, 1 skipped (dry run: nothing was written)\n")
+    assert "bad.md:1: not UTF-8" in ran.err
+    assert not cli.vault.exists()
+    assert cli("import", "turns", str(chats)).code == 0
+    # An overview that is out of date stays so.
+    (cli.vault / "memory").mkdir(exist_ok=True)
+    (cli.vault / "memory" / "hand.md").write_text("## by hand\n\nx\n", encoding="utf-8")
+    before = _hashes(cli.vault)
+    assert cli("import", "obsidian", str(notes), "--dry-run").out.startswith("1 to add, 1 skipped")
+    told = cli("import", "turns", str(chats), "--dry-run", "--json").json()
+    assert (told["added"], told["unchanged"], told["dry_run"]) == (0, 3, True)
+    assert _hashes(cli.vault) == before
+    assert cli("import", "obsidian", str(notes)).out == "1 added, 1 skipped\n"
+
+
+def test_a_dry_run_names_the_first_problems(cli: Cli, tmp_path: Path) -> None:
+    source = tmp_path / "turns.jsonl"
+    source.write_text("broken\n" * 25, encoding="utf-8")
+    ran = cli("import", "turns", str(source), "--dry-run")
+    assert ran.code == 1
+    assert ran.err.count("not JSON") == 20
+    assert ran.err.endswith("and 5 more\n")
+
+
+def test_import_lists_every_format(cli: Cli) -> None:
+    from memoranda.adapters.registry import IMPORT_FORMATS
+
+    told = cli("import", "--help").out
+    assert all(f"\n  {name} " in told for name in IMPORT_FORMATS)
+
+
+def test_a_store_that_is_refused_is_one_line(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "history.db").write_bytes(b"SQLite format 3\0")
+    ran = cli("import", "mem0", str(tmp_path / "store"))
+    assert (ran.code, ran.out) == (2, "")
+    assert "export it with mem0" in ran.err

@@ -70,7 +70,7 @@ IMPORT_FORMATS = {
             "mem0",
             "memoranda.adapters.importers.mem0",
             "read_mem0",
-            "a file of mem0's memories as JSON (what get_all answers, or an export), or JSON lines",
+            "mem0's memories as JSON (what get_all answers, an export) or JSON lines",
             "items",
         ),
         ImportFormat(
@@ -91,7 +91,7 @@ IMPORT_FORMATS = {
             "obsidian",
             "memoranda.adapters.importers.obsidian",
             "read_obsidian",
-            "a vault of Obsidian: a note is a category, its sections are items, links come along",
+            "a vault of Obsidian: a note is a category, its sections are items",
             "items",
         ),
         ImportFormat(
@@ -105,7 +105,7 @@ IMPORT_FORMATS = {
             "memory-md",
             "memoranda.adapters.importers.memory_md",
             "read_memory_md",
-            "MEMORY.md, CLAUDE.md, AGENTS.md of coding agents, or a folder that holds them",
+            "MEMORY.md, CLAUDE.md, AGENTS.md of coding agents, or a folder of them",
             "items",
         ),
         ImportFormat(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoranda.core.addresses import Scope
+from memoranda.core.addresses import Scope, parse_scope
 from memoranda.core.model import Turn
 from memoranda.core.names import check_identifier
 from memoranda.core.records import dataclass
@@ -48,7 +48,7 @@ class TurnContext:
     def written_scope(self) -> str:
         """Where memories of this turn are written. Raises BadName: a part cannot be a name."""
         if self.scope:
-            return self.scope
+            return str(parse_scope(self.scope))
         return str(Scope("user", check_identifier(self.user, "a user"))) if self.user else "shared"
 
     @property

@@ -10,13 +10,14 @@ not done.
 from __future__ import annotations
 
 import inspect
+import json
 from contextlib import suppress
 
 from memoranda.core.addresses import parse_address, parse_scope
-from memoranda.core.errors import Conflict, MemorandaError, NotFound, ServiceRefused, UsageError
+from memoranda.core.errors import Conflict, MemorandaError, NotFound, ServiceRefused, UsageError, VaultError
 from memoranda.core.exchanges import MERGED_FROM
 from memoranda.core.names import name_key
-from memoranda.core.records import dataclass, replace
+from memoranda.core.records import asdict, dataclass, replace
 from memoranda.services.extraction.prompt import messages_for
 from memoranda.services.extraction.reply import read_reply
 from memoranda.services.extraction.validation import Accepted, Refused, Validation
@@ -123,19 +124,27 @@ class Memorizer:
                 return Memorized(queued, "gone")
             if isinstance(exchange, ValueError):
                 return self._park(queued, self._inbox.work(queued), (str(exchange),))
-            if self._around.forgotten(exchange):
-                self._inbox.finish(queued)
-                return Memorized(queued, "done")
-            work = self._inbox.work(queued)
-            if work.reply is not None:
-                # Somebody asked, and was ended before this was done: the change may be there.
-                return self._finish(queued, exchange, work, asked=False, again=True)
-            if work.asking and work.deaths + 1 >= _MOST_DEATHS:
-                why = f"{_MOST_DEATHS} processes ended while they asked the model about it"
-                return self._park(queued, replace(work, asking=False), (why,), exchange)
-            if work.not_before > (now := self._around.now()) and work.not_before - now <= _LONGEST_PAUSE:
-                return Memorized(queued, "waiting", False, error=work.error, not_before=work.not_before)
-            return self._ask(queued, exchange, work, model)
+            try:
+                return self._go_on(queued, exchange, model)
+            except (VaultError, Conflict):
+                raise
+            except Exception as error:  # whatever it is, it is about this exchange, and the others are to go on
+                return self._park(queued, self._inbox.work(queued), (_in_words(error),), exchange)
+
+    def _go_on(self, queued: str, exchange: Exchange, model: LanguageModel) -> Memorized:
+        if self._around.forgotten(exchange):
+            self._inbox.finish(queued)
+            return Memorized(queued, "done")
+        work = self._inbox.work(queued)
+        if work.reply is not None:
+            # Somebody asked, and was ended before this was done: the change may be there.
+            return self._finish(queued, exchange, work, asked=False, again=True)
+        if work.asking and work.deaths + 1 >= _MOST_DEATHS:
+            why = f"{_MOST_DEATHS} processes ended while they asked the model about it"
+            return self._park(queued, replace(work, asking=False), (why,), exchange)
+        if work.not_before > (now := self._around.now()) and work.not_before - now <= _LONGEST_PAUSE:
+            return Memorized(queued, "waiting", False, error=work.error, not_before=work.not_before)
+        return self._ask(queued, exchange, work, model)
 
     def give_up(self, queued: str, why: str) -> None:
         """Leave an exchange to a person. Raises VaultError."""
@@ -157,8 +166,8 @@ class Memorizer:
             work = replace(work, asking=False, error=_in_words(error), not_before=later)
             self._inbox.note(queued, work)
             return Memorized(queued, "waiting", True, error=work.error, not_before=later)
-        # What the model says was hardly a secret, but it may have invented one that looks like it.
-        work = replace(work, asking=False, error="", reply=redact(reply)[0], change=new_change_id())
+        reply, faults = _without_secrets(reply)
+        work = replace(work, asking=False, error="", reply=reply, change=new_change_id(), faults=faults)
         self._inbox.note(queued, work)
         return self._finish(queued, exchange, work, asked=True, again=False)
 
@@ -190,7 +199,7 @@ class Memorizer:
             lost = self._around.keep(exchange.turns)
             self._inbox.note_memorized(exchange, work.change)
         refused = (str(one) for one in checked if isinstance(one, Refused) and one.is_fault)
-        faults = (*reading.faults, *refused, *lost)
+        faults = (*work.faults, *reading.faults, *refused, *lost)
         if not faults and not reading.operations and not reading.whole:
             faults = ("the reply holds no operation",)
         if faults:
@@ -262,6 +271,24 @@ class Memorizer:
         work = replace(work, faults=tuple(redact(fault)[0] for fault in faults))
         self._inbox.park(queued, work)
         return Memorized(queued, "parked", faults=work.faults)
+
+
+def _without_secrets(reply: str) -> tuple[str, tuple[str, ...]]:
+    """The reply as it may be written down. One with secrets is written anew: its operations, and what was wrong with it.
+
+    What stands in a secret's place could end in the middle of the JSON around it.
+    """
+    if not redact(reply)[1]:
+        return reply, ()
+    reading = read_reply(reply)
+    rows = [{key: _redacted(value) for key, value in asdict(one).items() if value} for one in reading.operations]
+    return json.dumps({"operations": rows}, ensure_ascii=False), tuple(redact(fault)[0] for fault in reading.faults)
+
+
+def _redacted(value: Any) -> Any:
+    if isinstance(value, str):
+        return redact(value)[0]
+    return [_redacted(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
 def _log(transaction: Transaction, exchange: Exchange, checked: Sequence[Accepted | Refused]) -> None:

@@ -6,11 +6,12 @@ from memoranda.services.reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any, Literal
 
     from memoranda.core.addresses import Address
-    from memoranda.core.exchanges import Exchange
-    from memoranda.core.model import Item, Turn
+    from memoranda.core.exchanges import Exchange, TurnContext
+    from memoranda.core.model import Item, Turn, Written
     from memoranda.core.ports import LanguageModel
     from memoranda.retrieval.result import Hit
     from memoranda.services.contents import Progress
@@ -106,6 +107,39 @@ class Memorizing(Reading):
             now=lambda: self.clock.now().timestamp(),
         )
         return Worker(self.inbox, Memorizer(self._writer, self.inbox, around), model, told)
+
+    def remember_by_tool(
+        self, arguments: Mapping[str, Any], context: TurnContext | None = None, *, actor: str = "agent"
+    ) -> Written:
+        """Carry out a call of the tool ``remember`` (:func:`memoranda.services.extraction.schema.tool_schema`).
+
+        For an agent that writes by itself: the same rules as for what a model
+        finds in a conversation, and no model is asked. ``context`` says whose
+        memory it is and which turn it comes from.
+
+        Raises:
+            UsageError, BadText: the message tells the model what to do instead.
+            VaultReadOnly, VaultFull, VaultBusy, Conflict: nothing was written.
+        """
+        from memoranda.core.addresses import parse_address
+        from memoranda.core.exchanges import Exchange, TurnContext
+        from memoranda.core.model import Turn
+        from memoranda.services.extraction.tool import remember_called
+        from memoranda.services.extraction.validation import Validation
+
+        context = context or TurnContext()
+        said = str(arguments.get("text") or "")
+        turn = Turn(context.conversation, context.turn or "1", said)
+        exchange = Exchange(context.conversation, (turn,), context.written_scope, context.read_scopes, context.owner)
+        with self._contents.mutex, self._storage.locked():
+
+            def near(text: str) -> list[Item]:
+                hits = self._related(text, [exchange.scope], 6)
+                return [item for hit in hits if (item := self._item_at(parse_address(hit.address))) is not None]
+
+            style: Literal["colon", "hash"] = "hash" if self.settings.link_style == "hash" else "colon"
+            validation = Validation(exchange, self._item_at, near, style)
+            return remember_called(self._writer, validation, exchange, arguments, actor)
 
     def _related(self, text: str, scopes: Sequence[str], count: int) -> Sequence[Hit]:
         from memoranda.services.recall import recall

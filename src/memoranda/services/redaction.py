@@ -23,8 +23,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["redact"]
+__all__ = ["MARK", "redact"]
 
+#: How what stands in the place of a secret begins.
 MARK = "[redacted:"
 
 #: A private key without its end line is cut off at most this many characters after its begin line.

@@ -79,6 +79,8 @@ def remember(
         if present is not None and on_exists == "append":
             return _appended(writer, transaction, category, present, body, redactions)
         known = _same_text(category, present, body, values.get("owner"))
+        if known is not None and linked and on_exists == "rename" and _is_news(category.get(known), values.get("source")):
+            known = None
         if known is not None:
             same = wanted.name is None or name_key(known) == name_key(wanted.name)
             note = "this text is remembered already" + ("" if same else f" as {category.address.named(known)}")
@@ -196,6 +198,11 @@ def _same_text(category: OpenCategory, present: CurrentItem | None, body: str, o
     if present is not None and present.text == body and owner in (None, present.metadata.owner):
         return present.name
     return category.editor.find_text(body, owner, any_owner=owner is None)
+
+
+def _is_news(known: CurrentItem | None, source: str | None) -> bool:
+    """Whether a text that was true, and is not any more, is said again elsewhere: somebody moved back."""
+    return known is not None and bool(known.metadata.superseded_by) and source not in (None, known.metadata.source)
 
 
 def _not_taken(known: CurrentItem | None, given: Mapping[str, str | None]) -> tuple[str, ...]:

@@ -124,3 +124,13 @@ def test_text_of_any_kind(vault: Vault) -> None:
     assert [t.text for t in vault.turns("t")] == expected
     with Vault.open(vault.root) as again:
         assert [t.text for t in again.turns("t")] == expected
+
+
+def test_a_dry_run_counts_and_writes_nothing(vault: Vault, root: Path) -> None:
+    vault.import_turns([turn(1)])
+    before = tree_bytes(root, ".")
+    turns = [turn(1), turn(2), turn(2), turn(1, "other"), {}, turn(3, conversation="new")]
+    tried = vault.import_turns(turns, dry_run=True)
+    assert (tried.added, tried.unchanged, tried.conflicts, tried.skipped) == (2, 2, 1, 1)
+    assert tree_bytes(root, ".") == before
+    assert vault.import_turns(turns) == tried

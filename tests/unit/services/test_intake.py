@@ -109,3 +109,64 @@ def test_turns_come_through_the_same_door(vault: Vault, tmp_path: Path) -> None:
     done = vault.import_from("turns", tmp_path / "turns.jsonl")
     assert (done.added, done.skipped) == (1, 1)
     assert done.problems[0].line == 2
+
+
+def test_a_dry_run_says_what_would_be_and_writes_nothing(writer: Writer, vault: Vault, root: Path) -> None:
+    import_items(writer, [foreign("a", "one")], "theirs")
+    items: list[ForeignItem | Problem] = [foreign("a", "one"), foreign("b", "two"), foreign("b", "2"), foreign("c", "")]
+    items.append(Problem("x", 1, "json", "broken"))
+    before = {path: path.stat().st_mtime_ns for path in root.rglob("*")}
+    bytes_before = tree_bytes(root)
+    tried = import_items(writer, items, "theirs", dry_run=True)
+    assert (tried.added, tried.unchanged, tried.skipped) == (2, 1, 2)
+    assert tree_bytes(root) == bytes_before
+    assert {path: path.stat().st_mtime_ns for path in root.rglob("*")} == before
+    assert import_items(writer, items, "theirs") == tried
+    assert [i.name for i in vault.items("c")] == ["a", "b", "b-2"]
+    assert vault.remember("c:d", "a batch is not left open").status == "added"
+
+
+def test_what_was_changed_on_one_side_stays_and_is_named(writer: Writer, vault: Vault) -> None:
+    import_items(writer, [foreign("a", "one", source="s/1")], "theirs")
+    again = import_items(writer, [foreign("a", "one, but newer", source="s/1")], "theirs")
+    assert (again.added, again.unchanged) == (0, 1)
+    assert [(p.path, p.line, p.kind) for p in again.problems] == [("their.md", 3, "kept")]
+    assert [i.text for i in vault.items("c")] == ["one"]
+
+
+def test_one_name_from_two_sources_is_two_items(writer: Writer, vault: Vault) -> None:
+    import_items(writer, [foreign("a", "one", source="s/1")], "theirs")
+    second = [foreign("a", "two", source="s/2")]
+    for added in (1, 0):
+        done = import_items(writer, second, "theirs")
+        assert (done.added, done.unchanged, done.problems) == (added, 1 - added, ())
+    assert [(i.name, i.text) for i in vault.items("c")] == [("a", "one"), ("a-2", "two")]
+
+
+def test_a_new_item_is_not_taken_for_an_old_one_of_its_name(writer: Writer, vault: Vault) -> None:
+    import_items(writer, [foreign("a", "one")], "theirs")
+    for items in ([foreign("a", "one"), foreign("a", "two")], [foreign("a", "two"), foreign("a", "one")]):
+        done = import_items(writer, items, "theirs")
+        assert done.problems == ()
+    assert [(i.name, i.text) for i in vault.items("c")] == [("a", "one"), ("a-2", "two")]
+
+
+def test_what_another_hand_wrote_under_the_name_is_left_alone(writer: Writer, vault: Vault) -> None:
+    vault.remember("c:a", "by hand")
+    done = import_items(writer, [foreign("a", "theirs")], "theirs")
+    assert (done.added, done.problems) == (1, ())
+    assert [(i.name, i.text) for i in vault.items("c")] == [("a", "by hand"), ("a-2", "theirs")]
+
+
+def test_half_a_character_costs_itself_and_not_the_import(writer: Writer, vault: Vault) -> None:
+    done = import_items(writer, [foreign("a", "x \ud83d y", note="\udc00"), foreign("b", "\U0001f600")], "theirs")
+    assert done.added == 2
+    assert [i.text for i in vault.items("c")] == ["x \ufffd y", "\U0001f600"]
+    assert vault.items("c")[0].metadata.get("note") == "\ufffd"
+
+
+def test_a_format_is_one_actor_however_it_is_written(vault: Vault, tmp_path: Path) -> None:
+    write(tmp_path, "their/a.md", "## n\n\nold\n")
+    vault.import_from("WikiMem", tmp_path / "their")
+    write(tmp_path, "their/a.md", "## n\n\nnew\n")
+    assert vault.import_from("wikimem", tmp_path / "their").added == 0

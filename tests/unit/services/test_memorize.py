@@ -119,6 +119,29 @@ def test_a_merge_loses_nothing_and_names_both_sources(vault: Vault) -> None:
     assert whole.metadata.get("also_from") == "turn/c1#4 turn/c1#5"
 
 
+def test_who_moves_back_is_believed(vault: Vault) -> None:
+    def supersede(target: str, name: str, text: str) -> dict[str, Any]:
+        return {"op": "supersede", "target": f"home:{target}", "name": name, "text": text}
+
+    for turn, fact in enumerate(
+        (
+            add("home", "porto", "Ana lives in Porto."),
+            supersede("porto", "faro", "Ana lives in Faro."),
+            supersede("faro", "porto", "Ana lives in Porto."),
+        )
+    ):
+        put(vault, turn=str(turn))
+        run(vault, operations(fact))
+    assert [(item.name, item.text, item.metadata.superseded_by) for item in vault.items("home")] == [
+        ("porto", "Ana lives in Porto.", "home:faro"),
+        ("faro", "Ana lives in Faro.", "home:porto-2"),
+        ("porto-2", "Ana lives in Porto.", None),
+    ]
+    put(vault, turn="0")  # said once more from the beginning: nothing changes
+    run(vault, operations(add("home", "porto", "Ana lives in Porto.")))
+    assert len(vault.items("home")) == 3
+
+
 def test_forgetting_a_source_takes_what_was_merged_from_it(vault: Vault) -> None:
     vault.remember("hobbies:sails", "Ana sails.", source="turn/c0#1")
     put(vault)
@@ -362,6 +385,16 @@ def test_an_exchange_that_cannot_be_read_is_parked(vault: Vault) -> None:
     (done,), model = run(vault)
     assert done.state == "parked"
     assert model.calls == []
+
+
+def test_what_cannot_be_worked_on_holds_up_nobody(vault: Vault) -> None:
+    queued = put(vault)
+    path = Path(vault.root) / "inbox" / f"{queued}.json"
+    path.write_text(path.read_text(encoding="utf-8").replace('"scope": "shared"', '"scope": "nobody"'), encoding="utf-8")
+    put(vault, turn="5")
+    told, _ = run(vault)
+    assert [one.state for one in told] == ["parked", "done"]
+    assert "nobody" in told[0].faults[0]
 
 
 def test_secrets_and_recalled_blocks_never_reach_the_queue(vault: Vault) -> None:

@@ -28,6 +28,9 @@ def test_status_counts(vault: Vault, root: Path) -> None:
         "last_change": "2026-07-10T02:00:00Z",
         "torn": 0,
         "problems": 1,
+        "queued": 0,
+        "parked": 0,
+        "waiting_for": "",
     }
 
 

@@ -92,11 +92,14 @@ def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
     )
 )
 def test_whatever_is_written_is_settings_or_is_said_to_be_wrong(value: dict[str, object]) -> None:
+    found, why = None, ""
     try:
         found = read_model(value, "memoranda.toml")
     except UsageError as error:
-        assert str(error).startswith("memoranda.toml: [model] ")
-    else:
-        assert 0 < found.timeout <= 3600
-        assert found.max_tokens is None or found.max_tokens >= 1
-        assert found.model.strip() or not found.provider.strip()
+        why = str(error)
+    if found is None:
+        assert why.startswith("memoranda.toml: [model] ")
+        return
+    assert 0 < found.timeout <= 3600
+    assert found.max_tokens is None or found.max_tokens >= 1
+    assert found.model.strip() or not found.provider.strip()

@@ -66,14 +66,16 @@ class MemU:
 
     def retrieve(self, query: str, k: int) -> Retrieved:
         """At most ``k`` texts, and no more than memU gives. Raises nothing: see ``unavailable``."""
-        asked = query[:_LONGEST_QUERY].encode("utf-8", "replace").decode().replace("\0", " ").strip()
-        if not asked or k < 1:
-            return Retrieved()
         try:
+            asked = query[:_LONGEST_QUERY].encode("utf-8", "replace").decode().replace("\0", " ").strip()
+            if not asked or k < 1:
+                return Retrieved()
             answer = self._run(["retrieve", "--json", "--", asked])
             hits = sorted(_hits(answer), key=lambda hit: -hit.score)[:k]
         except _Unavailable as why:
             return Retrieved(unavailable=str(why))
+        except Exception as error:  # a comparison goes on, and a host answers, whatever this was
+            return Retrieved(unavailable=f"memU cannot be asked ({type(error).__name__})")
         return Retrieved(tuple(hit.text for hit in hits), tuple(hit.source for hit in hits))
 
     def commit(self, turns: Sequence[Mapping[str, object]]) -> Committed:
@@ -97,6 +99,8 @@ class MemU:
                 count += len(part)
         except _Unavailable as why:
             return Committed(count, str(why))
+        except Exception as error:
+            return Committed(count, f"memU cannot be asked ({type(error).__name__})")
         return Committed(count)
 
     def close(self) -> None:
@@ -193,9 +197,19 @@ def _hits(answer: Mapping[str, Any]) -> list[_Hit]:
             if not isinstance(text, str) or not text.strip():
                 continue
             source = names.get(str(one.get("recall_file_id")), "") if layer == "segments" else ""
-            is_number = isinstance(score, int | float) and score == score
-            found.append(_Hit(float(score) if is_number else 0.0, text, source if "#" in source else ""))
+            found.append(_Hit(_number(score), text, source if "#" in source else ""))
     return found
+
+
+def _number(value: object) -> float:
+    """A score, or 0 for what is none."""
+    if not isinstance(value, int | float):
+        return 0.0
+    try:
+        number = float(value)
+    except OverflowError:
+        return 0.0
+    return number if number == number else 0.0
 
 
 def _tables(value: object) -> list[dict[str, Any]]:

@@ -130,13 +130,14 @@ def _spoken(key: str, node: object, zone: tzinfo) -> Spoken | None:
 
 def _text(content: object, metadata: dict[str, Any]) -> str:
     """The words of a message, with what cannot be kept named."""
-    if not isinstance(content, dict) or content.get("content_type") in _UNSPOKEN:
+    kind = content.get("content_type") if isinstance(content, dict) else None
+    if not isinstance(content, dict) or not isinstance(kind, str | None) or kind in _UNSPOKEN:
         return ""
     parts = content.get("parts")
     pieces = [_part(part) for part in parts] if isinstance(parts, list) else []
     if not pieces and isinstance(content.get("text"), str):
         pieces = [content["text"]]
-        if content.get("content_type") == "code":
+        if kind == "code":
             pieces = [_fenced(content["text"], content.get("language"))]
     attachments = metadata.get("attachments")
     for one in attachments if isinstance(attachments, list) else ():

@@ -29,8 +29,8 @@ __all__ = ["LONGEST_ATTACHMENT", "read_claude"]
 LONGEST_ATTACHMENT = 4000
 
 _ROLES = {"human": "user", "user": "user", "assistant": "assistant"}
-_TEXTS = frozenset({"text", "voice_note"})
-_TOOLS = frozenset({"tool_use", "tool_result"})
+_TEXTS = ("text", "voice_note")
+_TOOLS = ("tool_use", "tool_result")
 
 
 def read_claude(path: str, zone: tzinfo = UTC) -> Iterator[Turn | Problem]:

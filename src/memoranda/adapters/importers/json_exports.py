@@ -80,24 +80,29 @@ def _read_folder(path: str, holds: Callable[[str], bool]) -> Iterator[Record | P
 
 
 def _read_archive(path: str, holds: Callable[[str], bool]) -> Iterator[Record | Problem]:
+    import struct
     import zipfile
     import zlib
 
+    broken = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError, OverflowError)
     try:
-        with zipfile.ZipFile(path) as archive:
-            entries = [entry for entry in archive.infolist() if holds(entry.filename.rpartition("/")[2])]
-            if not entries:
-                raise UsageError(f"{path} holds no file that this format reads")
-            for entry in sorted(entries, key=lambda entry: entry.filename):
-                try:
-                    with archive.open(entry) as stream:
-                        data = stream.read(MOST_BYTES + 1)
-                except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
-                    yield Problem(entry.filename, 0, "unreadable", f"could not be taken out of the archive ({error})")
-                    continue
-                yield from _read_bytes(data, entry.filename)
-    except zipfile.BadZipFile as error:
+        archive = zipfile.ZipFile(path)
+    except broken as error:
         raise UsageError(f"{path} is a broken zip archive ({error})") from error
+    with archive:
+        entries = [entry for entry in archive.infolist() if holds(entry.filename.rpartition("/")[2])]
+        if not entries:
+            raise UsageError(f"{path} holds no file that this format reads")
+        for entry in sorted(entries, key=lambda entry: entry.filename):
+            try:
+                if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                    raise ValueError("an unusual compression")
+                with archive.open(entry) as stream:
+                    data = stream.read(MOST_BYTES + 1)
+            except broken as error:
+                yield Problem(entry.filename, 0, "unreadable", f"could not be taken out of the archive ({error})")
+                continue
+            yield from _read_bytes(data, entry.filename)
 
 
 def _read_stream(stream: BinaryIO, path: str) -> Iterator[Record | Problem]:
@@ -125,7 +130,7 @@ def _read_bytes(data: bytes, path: str) -> Iterator[Record | Problem]:
     if text[start] == "[":
         yield from _elements(text, start + 1, path, line)
         return
-    value = decode_json(text, path, line)
+    value = decode_json(text, path, 1)
     if not isinstance(value, Problem):
         yield Record(value, path, line)
     elif "\n" in text.strip():

@@ -79,7 +79,7 @@ def short_name(heading: str) -> str | None:
 
 def legal_id(identifier: str) -> str:
     """An id of a conversation or a turn: without ``/``, ``#`` and control characters; empty if nothing is left."""
-    return _pattern(_NOT_IN_ID).sub("-", identifier).strip(" -")
+    return _pattern(_NOT_IN_ID).sub("-", identifier).strip().strip("-").strip()
 
 
 class FreeNames:

@@ -7,7 +7,8 @@
 
 Lines without ``type``, and one object ``{"entities": [...], "relations": [...]}``,
 are read too. An entity is an item in the category of its type; its
-observations are a list, and its relations follow as links.
+observations are a list, and its relations follow as links. One of which nothing
+else is known says what leads to it.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _DEFAULT = "mcp-memory"
 class _Entity:
     """One entity as it is put together from its lines."""
 
-    __slots__ = ("category", "item", "line", "lines", "metadata", "name", "path")
+    __slots__ = ("category", "incoming", "item", "line", "lines", "metadata", "name", "path")
 
     def __init__(self, name: str, category: str, item: str, metadata: Metadata, path: str, line: int) -> None:
         self.name = name
@@ -50,7 +51,9 @@ class _Entity:
         self.metadata = metadata
         self.path = path
         self.line = line
-        self.lines: dict[str, None] = {}  # in order, each once
+        # In order, each once.
+        self.lines: dict[str, None] = {}
+        self.incoming: dict[str, None] = {}
 
 
 def read_mcp_memory(path: str, zone: tzinfo = UTC) -> Iterator[ForeignItem | Problem]:
@@ -151,12 +154,14 @@ class _Graph:
                 continue
             shown = end if target is None else format_link(target.category, target.item)
             entity.lines[_entry(f"{kind} {shown}")] = None
+            if target is not None:
+                target.incoming[_entry(f"{format_link(entity.category, entity.item)} {kind} {end}")] = None
 
     def items(self) -> Iterator[ForeignItem | Problem]:
         """Every entity that anything is known of."""
         for entity in self._entities.values():
-            if entity.lines:
-                text = settled("\n".join(entity.lines))
+            if lines := entity.lines or entity.incoming:
+                text = settled("\n".join(lines))
                 yield ForeignItem(entity.category, entity.item, text, entity.metadata, entity.path, entity.line)
             else:
                 yield Problem(entity.path, entity.line, "empty", f"nothing is known of {entity.name!r}: left out")

@@ -169,7 +169,7 @@ class _Reading:
                 if part.level == 2 and not leading:
                     yield Problem(path, part.line + shift, "empty", f"no text under {part.heading!r}: left out")
                 continue
-            pieces = [(text, part.line)] if headed and not title else _entries(text, part.line + (part.level > 0))
+            pieces = [(text, part.line)] if headed and not title else _entries(text, part.text_line)
             for piece, line in pieces:
                 written = settled(self._known.rewrite(piece, target))
                 heading = short_name(without_links(part.heading or ""))
@@ -194,10 +194,11 @@ class _Reading:
                 continue
             found = self._known.find(goal if "/" in goal or link is None or link[2] else f"./{goal}", origin)
             if found is not None and found is not origin:
-                pieces.append(shifted[done : block.start])
+                # Empty lines in its place: what follows keeps its line.
+                pieces += (shifted[done : block.start], "\n" * shifted.count("\n", block.start, block.end))
                 done = block.end
                 leading += 1
-        return "".join((*pieces, shifted[done:])).strip("\n"), leading
+        return "".join((*pieces, shifted[done:]))[1:], leading
 
 
 def _entries(text: str, line: int) -> list[tuple[str, int]]:

@@ -2,8 +2,8 @@
 
 In a category file a heading of level 1 or 2 begins something new. So in an
 item's text such a heading becomes one of level 3 (what is deeper stays), a
-fence that is never closed gets its end, and a comment that would be read as
-the item's metadata goes.
+fence or HTML block that is never closed gets its end, and a comment that would
+be read as the item's metadata goes.
 """
 
 from __future__ import annotations
@@ -20,18 +20,23 @@ if TYPE_CHECKING:
 __all__ = ["Part", "parts_of", "settled", "without_empty_headings"]
 
 
+_HTML_ENDS = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<!", ">"), ("<?", "?>"))
+_VERBATIM = ("script", "style", "pre", "textarea")
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """A piece of a note: its heading (``None`` before the first), its text as it is written, its place.
 
-    ``line`` is the one of the heading, counted from 1 in the text that was cut;
-    ``within`` are the headings of deeper levels inside it.
+    ``line`` is the one of the heading and ``text_line`` that where the text
+    begins, counted from 1 in what was cut; ``within`` are the headings of deeper levels inside it.
     """
 
     heading: str | None
     level: int
     text: str
     line: int
+    text_line: int
     within: tuple[str, ...] = ()
 
 
@@ -46,11 +51,14 @@ def parts_of(text: str) -> list[Part]:
     heading: Block | None = None
     start = 0
     within: list[str] = []
+    counted = [0, 0]  # up to where lines were counted, and how many
 
     def close(end: int) -> None:
-        body = shifted[start:end].strip("\n")
-        level, name = (0, None) if heading is None else (heading.level, heading.text.strip())
-        parts.append(Part(name, level, body, 1 if heading is None else heading.line - 1, tuple(within)))
+        body = shifted[start:end].lstrip("\n")
+        begins = shifted.count("\n", counted[0], end - len(body)) + counted[1]
+        counted[:] = end - len(body), begins
+        level, name, line = (0, None, 1) if heading is None else (heading.level, heading.text.strip(), heading.line - 1)
+        parts.append(Part(name, level, body.rstrip("\n"), line, begins, tuple(within)))
 
     for block in scan(shifted):
         if block.kind != "heading":
@@ -97,8 +105,9 @@ def settled(text: str) -> str:
     for block in scan(shifted):
         if block.kind == "heading" and block.level <= 2:
             pieces.append(shifted[done : block.start])
-            if title := " ".join(block.text.split()):
-                pieces.append(f"### {title}\n")
+            title = " ".join(block.text.split())
+            # Where a heading without words goes, what stood above it must not join what stands below.
+            pieces.append(f"### {title}\n" if title else "\n")
             done = block.end
         elif block.kind == "html" and (comment := comment_in(shifted, block)):
             pieces.append(shifted[done : comment[0]])
@@ -107,7 +116,16 @@ def settled(text: str) -> str:
             opening = shifted[block.start : block.end].lstrip(" ")
             end = "\n" + opening[0] * (len(opening) - len(opening.lstrip(opening[0])))
         elif not block.closed:
-            end = "\n-->" if shifted.startswith("<!--", block.content) else ""
+            end = "\n" + _html_end(shifted[block.start : block.end].lstrip(" "))
     pieces.append(shifted[done:])
     whole = "".join(pieces).strip("\n")
     return whole.rstrip() + end if end else whole.rstrip()
+
+
+def _html_end(html: str) -> str:
+    """What closes an HTML block that does not end at a blank line."""
+    for opening, closing in _HTML_ENDS:
+        if html.startswith(opening):
+            return closing
+    name = html[1:10].casefold()
+    return next((f"</{one}>" for one in _VERBATIM if name.startswith(one)), "")

@@ -54,7 +54,6 @@ _BOOKKEEPING = frozenset(
         *_CREATED[:-1],
         *_TAGS,
         *_ALIASES,
-        "title",
         "cssclass",
         "cssclasses",
         "publish",
@@ -97,7 +96,7 @@ def read_obsidian(path: str, zone: tzinfo = UTC) -> Iterator[ForeignItem | Probl
         UsageError: it is neither a folder nor a markdown file.
     """
     root, only = opened_source(path)
-    templates = set() if only else _template_folders(root)
+    templates = {} if only else _template_folders(root)
     notes: list[_Note] = []
     known = NoteMap()
     left_out = 0
@@ -114,16 +113,16 @@ def read_obsidian(path: str, zone: tzinfo = UTC) -> Iterator[ForeignItem | Probl
             continue
         yield from _take(root, found, text, zone, notes, known)
     if left_out:
-        yield Problem(", ".join(sorted(templates)), 0, "skipped", f"templates, not notes: {left_out} left out")
+        yield Problem(", ".join(sorted(templates.values())), 0, "skipped", f"templates, not notes: {left_out} left out")
     for note in notes:
         for name, body, line in note.parts:
             written = settled(known.rewrite(body, note.target))
             yield ForeignItem(note.target.category, name, written, note.metadata, note.path, line)
 
 
-def _template_folders(root: str) -> set[str]:
-    """The keys of the folders that hold templates: those that the vault's settings name, else those called so."""
-    named: set[str] = set()
+def _template_folders(root: str) -> dict[str, str]:
+    """The folders that hold templates, by their keys: those that the vault's settings name, else those called so."""
+    named: dict[str, str] = {}
     for place, key in (
         (".obsidian/templates.json", "folder"),
         (".obsidian/plugins/templater-obsidian/data.json", "templates_folder"),
@@ -132,11 +131,11 @@ def _template_folders(root: str) -> set[str]:
         settings = decode_json(text, place, 1) if isinstance(text, str) else None
         folder = settings.get(key) if isinstance(settings, dict) else None
         if isinstance(folder, str) and folder.strip(" /"):
-            named.add(name_key(folder.strip(" /")))
+            named[name_key(folder.strip(" /"))] = folder.strip(" /")
     if named:
         return named
     folders = [name for name in os.listdir(root) if name_key(name) in _TEMPLATES]
-    return {name_key(name) for name in folders if os.path.isdir(os.path.join(root, name))}
+    return {name_key(name): name for name in folders if os.path.isdir(os.path.join(root, name))}
 
 
 def _take(root: str, path: str, text: str, zone: tzinfo, notes: list[_Note], known: NoteMap) -> Iterator[Problem]:
@@ -152,6 +151,8 @@ def _take(root: str, path: str, text: str, zone: tzinfo, notes: list[_Note], kno
     shift = text.count("\n", 0, start)
     body = text[start:].replace("\r\n", "\n").replace("\r", "\n")
     own, sections, empty = _cut(body, title)
+    if name_key(first_of(properties, "title")) == name_key(title):
+        del properties["title"]
     own = "\n\n".join(filter(None, (own, _listed(properties))))
     name = short_name(title) or "note"
     target = NoteTarget(path, category, name if own else None)

@@ -16,7 +16,7 @@ __all__ = ["Properties", "first_of", "read_properties", "texts_of"]
 
 Properties = dict[str, "str | list[str]"]
 
-_KEY = r"""(?:"([^"]*)"|'([^']*)'|([^\s#"'\[\]{},&*!|>%@`-][^:#]*?))[ \t]*:(?:[ \t]+(.*)|[ \t]*)\Z"""
+_KEY = r"""(?:"([^"]*)"[ \t]*|'([^']*)'[ \t]*|([^\s#"'\[\]{},&*!|>%@`-][^:#]*)):(?:[ \t]+(.*)|[ \t]*)\Z"""
 _BLOCK = r"[|>][+\-0-9]*[ \t]*(?:#.*)?\Z"
 _ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "/": "/"}
 _MOST_LINES = 2000
@@ -36,7 +36,7 @@ def read_properties(text: str) -> tuple[Properties, int]:
     end = front_matter_end(text, 0) if text.startswith("---") else 0
     if not end:
         return {}, 0
-    rows = text[:end].replace("\r\n", "\n").replace("\r", "\n").split("\n")[1:-1]
+    rows = text[:end].replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")[1:-1]
     return _Reader([row.rstrip() for row in rows[:_MOST_LINES]]).read(), end
 
 
@@ -174,15 +174,18 @@ def _flow_list(value: str) -> list[str]:
     entries: list[str] = []
     start = depth = 0
     quote = ""
+    begun = False  # whether the entry has begun: a quote inside it is a letter
     for at, character in enumerate(inner):
         if quote:
             quote = "" if character == quote else quote
-        elif character in "\"'" and not inner[start:at].strip():
-            quote = character
+        elif character in "\"'" and not begun:
+            quote, begun = character, True
         elif character in "[]":
             depth += 1 if character == "[" else -1
         elif character == "," and depth <= 0:
             entries.append(_plain(inner[start:at].strip()))
-            start = at + 1
+            start, begun = at + 1, False
+        if character not in " \t," and not begun:
+            begun = True
     entries.append(_plain(inner[start:].strip()))
     return [entry for entry in entries if entry]

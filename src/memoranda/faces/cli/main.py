@@ -46,6 +46,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "migrate": ("keeping", "Keep", "bring an older vault to this program's format"),
     "import": ("importing", "Exchange", "take in conversations or another program's memory"),
     "export": ("importing", "Exchange", "print everything as JSON"),
+    "hook": ("hooking", "Exchange", "give a host's sessions this memory (Claude Code)"),
 }
 
 GROUPS = ("Start", "Write", "Read", "Keep", "Exchange")

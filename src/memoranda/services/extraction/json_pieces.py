@@ -1,12 +1,10 @@
 """JSON as language models write it, in pieces: each object and list is told when it closes, whatever stands around it.
 
-One pass from left to right, without recursion and in time linear in the text.
-What is between pieces (prose, fences, tags) is passed over; strings are read as
-strings, so that braces, fences and JSON within them are text. Read leniently,
-because there is one meaning only: missing and surplus commas, comments, single
-and typographic quotes, bare keys, Python's literals, line breaks in strings,
-stray closing brackets, and pairs of quotes within a text. What could be read
-in two ways marks its object as damaged.
+One pass from left to right, without recursion, in time linear in the text. Read
+leniently, because there is one meaning only: missing and surplus commas,
+comments, single and typographic quotes, bare keys, Python's literals, line
+breaks in strings, stray closing brackets, pairs of quotes within a text. What
+could be read in two ways marks its object as damaged.
 
 A quote ends a text only if what follows may follow a text there. In valid JSON
 this is every quote that is not escaped, so that valid JSON, and any beginning
@@ -25,13 +23,11 @@ if TYPE_CHECKING:
     Single: TypeAlias = "str | bool | Odd | None"
     Value: TypeAlias = "Single | list[Single]"
 
-__all__ = ["LIST", "NUMBER", "OBJECT", "WORD", "Listener", "Odd", "Piece", "joined_halves", "read_pieces"]
+__all__ = ["LIST", "NUMBER", "OBJECT", "Listener", "Odd", "Piece", "joined_halves", "read_pieces"]
 
 
 class Odd:
     """A value that is no text, list, ``true``, ``false`` or ``null``: all that is kept is what it was."""
-
-    __slots__ = ("what",)
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -39,6 +35,8 @@ class Odd:
 
 NUMBER, WORD, OBJECT, LIST = Odd("a number"), Odd("a bare word"), Odd("an object"), Odd("a list")
 
+_NO_FIELDS: dict[str, Value] = {}  # of a list; there may be a million lists
+_NO_ITEMS: list[Single] = []
 _LITERALS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _NUMBERS = frozenset(["NaN", "nan", "Infinity", "-Infinity", "inf", "-inf"])
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", '"': '"', "'": "'", "\\": "\\", "/": "/"}
@@ -55,13 +53,13 @@ class Piece:
     ``text`` a value that was cut by the end. ``end`` is 0 until it closes.
     """
 
-    __slots__ = ("clash", "damage", "end", "fields", "fresh", "is_list", "items")
-    __slots__ += ("key", "loose", "mark", "start", "text", "under", "waiting")
+    __slots__ = ("clash", "damage", "end", "fields", "fresh", "is_list", "items",
+                 "key", "loose", "mark", "start", "text", "under", "waiting")  # fmt: skip
 
     def __init__(self, start: int, is_list: bool, under: str) -> None:
         self.start, self.end, self.is_list, self.under = start, 0, is_list, under
-        self.fields: dict[str, Value] = {}
-        self.items: list[Single] = []
+        self.fields: dict[str, Value] = _NO_FIELDS if is_list else {}
+        self.items: list[Single] = [] if is_list else _NO_ITEMS
         self.key = self.clash = self.damage = self.text = ""
         self.waiting = self.loose = False  # for the key's value; bare words among the items
         self.fresh = True  # nothing stands before the next item but the bracket or a comma
@@ -73,8 +71,7 @@ class Piece:
             self.items.append(LIST if isinstance(value, list) else value)
             self.fresh = False
             return
-        if self.key in self.fields and self.fields[self.key] != value:
-            self.clash = self.key
+        self.clash = self.key if self.fields.get(self.key, value) != value else self.clash
         self.fields[self.key] = value
         self.waiting = False
 
@@ -94,6 +91,9 @@ class Listener:
     def escaped(self, text: str) -> None:
         """Outside of all pieces there was JSON with its quotes escaped; here it is without."""
 
+    def astray(self, at: int) -> None:
+        """Outside of all pieces an operation's first key stands at this place."""
+
     def thought(self, start: int, end: int) -> None:
         """Between these places the model was thinking; what was told before, and lies there, is void."""
 
@@ -109,7 +109,8 @@ def _patterns() -> dict[str, re.Pattern[str]]:
     key = rf"{quotes}[A-Za-z_]{{1,40}}{quotes}\s*:"
     return {
         "space": re.compile(space),
-        "outside": re.compile(r"[\[{]|</?think(?:ing)?>", re.IGNORECASE),
+        "outside": re.compile(rf"[\[{{]|</?think(?:ing)?>|{quotes}op{quotes}\s*:", re.IGNORECASE),
+        "object": re.compile(rf"\s*\{{\s*{quotes}"),
         "layer": re.compile(r"[\[{](?:\s|\\[nrt])*(?:[\[{](?:\s|\\[nrt])*)?\\+\""),
         "tag": re.compile(r"</think(?:ing)?>", re.IGNORECASE),
         '"': re.compile(r"[\"\\]"),
@@ -122,9 +123,9 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         "colon": re.compile(rf"{space}:"),
         "odd key": re.compile(rf"{quotes}([^\"'{_DOUBLE}{_SINGLE}\n:{{}}\[\],]{{1,40}}){quotes}\s*:"),
         "bare key": re.compile(r"([A-Za-z_]\w{0,39})\s*:"),
-        "first key": re.compile(r"\"op(?:eration)?\"\s*:", re.IGNORECASE),
+        "start": re.compile(rf"(\}}\s*(?:,\s*)?)\{{\s*{quotes}op(?:eration)?{quotes}\s*:", re.IGNORECASE),
         "word": re.compile(rf"[^\s,{{}}\[\]\"{_DOUBLE}<]+"),
-        "number": re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z"),
+        "number": re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\Z"),
         "junk": re.compile(rf"[^{{}}\[\],\"'{_DOUBLE}{_SINGLE}<\\/]+"),
         "escape": re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL),
     }  # fmt: skip
@@ -141,8 +142,6 @@ def joined_halves(text: str) -> str:
 
 def _unescaped(raw: str) -> str:
     """A string's text. An escape that is none is text."""
-    if "\\" not in raw:
-        return raw
 
     def plain(found: re.Match[str]) -> str:
         escape = found[1]
@@ -160,6 +159,7 @@ class _Scanner:
         self.objects = 0  # how many of the open pieces are objects
         self.patterns = _patterns()
         self.may_close_thought = self.may_close_comment = True
+        self.start = -1  # of the operation that was found last
         self.first = self._after_space(0)
 
     def run(self) -> None:
@@ -179,12 +179,14 @@ class _Scanner:
 
     def _outside(self) -> None:
         found = self.patterns["outside"].search(self.text, self.at)
+        self.at = found.start() if found else self.size
         if found is None:
-            self.at = self.size
             return
-        self.at = found.start()
-        if found[0] not in "[{":
+        if found[0][0] == "<":
             self._tag(found[0], found.end())
+        elif found[0] not in "[{":
+            self.listener.astray(self.at)
+            self.at = found.end()
         elif self.patterns["layer"].match(self.text, self.at):
             end = self._quote('"', self.at)
             self.listener.escaped(_unescaped(self.text[self.at : end]))
@@ -198,23 +200,19 @@ class _Scanner:
             self.open.clear()
             self.objects = 0
             self.listener.thought(0, self.at)
-            self.at = end
-            return
-        close = self.patterns["tag"].search(self.text, end) if self.may_close_thought else None
-        if close:
+        elif self.may_close_thought and (close := self.patterns["tag"].search(self.text, end)):
             self.listener.thought(end, close.start())
-            self.at = close.end()
+            end = close.end()
         elif self.at == self.first:
             self.listener.thought(end, self.size)
-            self.at = self.size
+            end = self.size
         else:
             self.may_close_thought = False
-            self.at = end
+        self.at = end
 
     def _closing_tag(self) -> bool:
         """Whether a thought ends here, within what looked like a piece."""
-        found = self.patterns["tag"].match(self.text, self.at)
-        if found:
+        if found := self.patterns["tag"].match(self.text, self.at):
             self._tag(found[0], found.end())
         return found is not None
 
@@ -248,8 +246,8 @@ class _Scanner:
             if self.objects:
                 while self.open[-1].is_list:
                     self.listener.left_open(self._pop(), False)
+                    self.open[-1].put(LIST)
                 self.open[-1].damage = "a list is left open"
-                self.open[-1].put(LIST)
             else:
                 self.at += 1
         elif mark in "[{":
@@ -262,11 +260,14 @@ class _Scanner:
     def _item(self, piece: Piece, mark: str) -> None:
         start = self.at + 1
         end = self._quote(mark, start)
-        if end < self.size:
-            piece.put(_unescaped(self.text[start:end]))
-            if not self.patterns["after item"].match(self.text, end + 1):
-                piece.put(WORD)
         self.at = end + 1
+        if end < self.size and self.patterns["after item"].match(self.text, end + 1):
+            piece.put(_unescaped(self.text[start:end]))
+        elif self._next_start(start) < end or self.patterns["object"].match(self.text, start):
+            self.at = start  # a stray quote
+            piece.put(WORD)
+        elif end < self.size:
+            piece.put(WORD)
 
     def _value(self, piece: Piece, mark: str) -> None:
         if mark in _QUOTES:
@@ -282,12 +283,7 @@ class _Scanner:
     def _word(self, piece: Piece) -> None:
         """A value without quotes."""
         found = self.patterns["word"].match(self.text, self.at)
-        if found is None:
-            self.at += 1
-            piece.put(WORD)
-            return
-        self.at = found.end()
-        word = found[0] if found.end() - found.start() < 400 else ""
+        self.at, word = (found.end(), found[0]) if found else (self.at + 1, "")
         if word in _LITERALS:
             piece.put(_LITERALS[word])
         elif word in _NUMBERS or self.patterns["number"].match(word):
@@ -327,10 +323,13 @@ class _Scanner:
         """A text as a value: to the first quote behind which something may follow."""
         start = self.at + 1
         end, inner = self._quote(mark, start), []
-        while end < self.size and not self.patterns["after value"].match(self.text, end + 1):
-            if self._begins_another(end):
+        while not self.patterns["after value"].match(self.text, end + 1) or end >= self.size:
+            if self._next_start(start) < end:  # it was left open: another operation has begun
                 self.listener.left_open(self._pop(), False)
+                self.at = self.start
                 return
+            if end >= self.size:
+                break
             inner.append(end)
             end = self._quote(mark, end + 1)
         if end >= self.size:
@@ -356,35 +355,15 @@ class _Scanner:
         text = self.text
         if mark in "'‘’" and all(text[at - 1].isalpha() and text[at + 1].isalpha() for at in inner):
             return True
-        pairs = list(zip(inner[::2], inner[1::2], strict=False))
-        return len(inner) % 2 == 0 and all(
-            last > first + 1 and not text[first + 1].isspace() and not text[last - 1].isspace() for first, last in pairs
-        )
+        pairs = [text[first + 1 : last] for first, last in zip(inner[::2], inner[1::2], strict=False)]
+        return len(inner) % 2 == 0 and all(pair and pair == pair.strip() for pair in pairs)
 
-    def _begins_another(self, quote: int) -> bool:
-        """Whether a text was left open, because behind ``}`` another operation begins with this quote.
-
-        If so, it will be read from its brace.
-        """
-        if not self.patterns["first key"].match(self.text, quote):
-            return False
-        at = brace = self._before(quote)
-        if self.text[at] != "{":
-            return False
-        at = self._before(at)
-        if self.text[at] == ",":
-            at = self._before(at)
-        if self.text[at] != "}":
-            return False
-        self.at = brace
-        return True
-
-    def _before(self, at: int) -> int:
-        """The place of the last character before this one that is no white space."""
-        at -= 1
-        while at > 0 and self.text[at].isspace():
-            at -= 1
-        return at
+    def _next_start(self, at: int) -> int:
+        """Where an operation begins behind a brace, from this place on; else the end. Asked for places in order."""
+        if self.start < at:
+            found = self.patterns["start"].search(self.text, at)
+            self.start = found.end(1) if found else self.size
+        return self.start
 
     # Beginning and ending.
 

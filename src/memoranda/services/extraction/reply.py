@@ -1,4 +1,4 @@
-"""Reading a language model's reply: complete operations are saved, what is not complete is reported, nothing is guessed.
+"""Reading a language model's reply: what is complete is saved, what is not is reported, nothing is guessed.
 
 Asked for is ``{"operations": [{"op": "add", ...}, ...]}``. An object with an
 ``op`` is an operation wherever it stands, except within another operation or
@@ -142,6 +142,8 @@ class _Reader(Listener):
             self._take(piece, op)
         else:
             self._carried(piece)
+            if "op" in piece.fields and "operations" in piece.fields:
+                self._fault_in(piece, "an operation around operations")
             alone = not piece.under and bool(piece.fields)
             if self._seen() == piece.mark[1] and (alone or not _FIELDS.isdisjoint(piece.fields)):
                 self._fault_in(piece, "not an operation")
@@ -152,7 +154,7 @@ class _Reader(Listener):
         if piece.is_list:
             self._list(piece)
             told = not at_end or (piece.loose and not piece.under)
-        elif _op_of(piece) is not None or self._holds_a_text(piece):
+        elif _op_of(piece) is not None or self._holds_a_text(piece) or (piece.waiting and not at_end):
             self._drop_within(piece)
             self._fault_in(piece, "cut off" if at_end else "left open")
             told = self.cut = True
@@ -161,6 +163,9 @@ class _Reader(Listener):
             told = not at_end or not (piece.fields or piece.waiting)
         if not told and not self.cut and piece is self.outermost:
             self._fault("the reply ends early: …", max(piece.start, len(self.text) - 80))
+
+    def astray(self, at: int) -> None:
+        self._fault("outside of any object", at)
 
     def escaped(self, text: str) -> None:
         self._within(text)
@@ -252,10 +257,10 @@ class _Reader(Listener):
 def _op_of(piece: Piece) -> Value:
     """What an object says to do, whatever type it has; ``None`` if it says nothing and is no operation."""
     fields = piece.fields
-    if "op" in fields and fields["op"] not in (LIST, OBJECT) and not isinstance(fields["op"], list):
-        return fields["op"] if fields["op"] is not None else NUMBER
     if "operations" in fields or piece.key == "operations":
         return None
+    if "op" in fields and fields["op"] not in (LIST, OBJECT) and not isinstance(fields["op"], list):
+        return fields["op"] if fields["op"] is not None else NUMBER
     return next((fields[key] for key in _SAYS_OP if isinstance(fields.get(key), str)), None)
 
 

@@ -16,7 +16,7 @@ from memoranda.core.records import dataclass, replace
 from memoranda.retrieval.rendering import strip_injected
 from memoranda.services.extraction.language import other_language
 from memoranda.services.extraction.sameness import says_the_same
-from memoranda.services.redaction import redact
+from memoranda.services.redaction import MARK, redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Validation:
         style: Literal["colon", "hash"] = "colon",
     ) -> None:
         self._said = "\n".join(turn.text for turn in exchange.turns)
-        self._owner = exchange.owner
+        self._owner, self._source = exchange.owner, exchange.source
         self._scope: Scope = parse_scope(exchange.scope)
         self._scopes = [parse_scope(scope) for scope in exchange.scopes]
         self._find, self._near, self._style = find, near, style
@@ -142,7 +142,8 @@ class Validation:
         everything = "\n".join((text, one.name, one.category, one.target, *one.links))
         if strip_injected(everything) != everything:
             raise _No("injected", "it repeats a recalled block")
-        if redact(everything)[1]:
+        # A reply is written down redacted; and what is left of a secret is nothing to remember.
+        if MARK in everything or redact(everything)[1]:
             raise _No("secret", "it holds a secret")
         if one.ephemeral:
             raise _No("ephemeral", "the model says that it will not matter for long")
@@ -209,17 +210,17 @@ class Validation:
         return address, flags
 
     def _refuse_repeat(self, text: str, target: Item | None) -> None:
+        text = _without_links(text)
         for address, other in self._coming.items():
-            if other and says_the_same(text, other):
+            if other and _is_said_in(text, other):
                 raise _No("repeat", f"the same reply says so already, as {address[1]}:{address[2]}")
-        for item in self._near(text):
-            superseded = target is not None and item.address.key == target.address.key
-            if not superseded and item.metadata.superseded_by:
+        for item in (*([] if target is None else [target]), *self._near(text)):
+            if item.metadata.superseded_by and item.metadata.source != self._source:
                 continue  # what was true before may be true again
             owner = item.metadata.owner
             if owner is not None and self._owner is not None and name_key(owner) != name_key(self._owner):
                 continue
-            if says_the_same(_without_links(text), _without_links(item.text)):
+            if _is_said_in(text, item.text):
                 raise _No("repeat", f"{item.address} says so already")
 
     def _linked(self, text: str, links: Iterable[str], older: str) -> tuple[str, tuple[str, ...]]:
@@ -277,6 +278,13 @@ _SHARED = parse_scope("shared")
 def _as_links(written: str) -> tuple[Link, ...]:
     bare = written.strip().removeprefix("[[").removesuffix("]]")
     return find_links(f"[[{bare}]]")
+
+
+def _is_said_in(text: str, other: str) -> bool:
+    """Whether another text, or a paragraph or line of it, says the same: items grow by what is merged into them."""
+    other = _without_links(other)
+    pieces = dict.fromkeys((other, *other.split("\n\n"), *other.split("\n")))
+    return any(piece.strip() and says_the_same(text, piece) for piece in pieces)
 
 
 def _without_links(text: str) -> str:

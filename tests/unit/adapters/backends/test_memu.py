@@ -165,6 +165,21 @@ def test_what_is_printed_around_the_answer_is_passed_over(command: Command) -> N
     assert len(MemU().retrieve("sea", 5).texts) == 3
 
 
+@pytest.mark.parametrize("score", ["9" * 400, "NaN", "Infinity", '"high"', "null", "true"])
+def test_a_score_that_is_none_does_not_cost_the_text(command: Command, score: str) -> None:
+    command.outputs = [printed(json.dumps(FOUND).replace("0.9", score))]
+    assert sorted(MemU().retrieve("sea", 5).texts)[2] == "Lin: I like the sea."
+
+
+def test_whatever_else_happens_is_said_and_not_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*given: object) -> Output:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(memu, "run_command", fail)
+    assert MemU().retrieve("sea", 5).unavailable == "memU cannot be asked (RuntimeError)"
+    assert MemU().commit([TURN]) == Committed(0, "memU cannot be asked (RuntimeError)")
+
+
 def test_a_missing_command_says_what_to_install() -> None:
     assert MemU("no-such-command-here").retrieve("sea", 5).unavailable.endswith("pip install memu-cli")
     assert MemU("no-such-command-here").commit([TURN]).fault.endswith("pip install memu-cli")
