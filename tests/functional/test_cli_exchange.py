@@ -104,6 +104,12 @@ def test_a_dry_run_writes_nothing(cli: Cli, tmp_path: Path) -> None:
     assert (ran.code, ran.out) == (0, "1 to add, 1 skipped (dry run: nothing was written)\n")
     assert "bad.md:1: not UTF-8" in ran.err
     assert not cli.vault.exists()
+    cli.vault.mkdir()
+    assert cli("import", "obsidian", str(notes), "--dry-run").out.startswith("1 to add, 1 skipped")
+    assert list(cli.vault.iterdir()) == []
+    (cli.vault / "vault.json").write_text("{}", encoding="utf-8")
+    assert cli("import", "obsidian", str(notes), "--dry-run").code == 4
+    (cli.vault / "vault.json").unlink()
     assert cli("import", "turns", str(chats)).code == 0
     # An overview that is out of date stays so.
     (cli.vault / "memory").mkdir(exist_ok=True)

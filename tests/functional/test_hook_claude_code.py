@@ -76,11 +76,11 @@ def test_a_session_from_its_start_to_a_memory(cli: Cli, tmp_path: Path) -> None:
         assert event(cli, "stop", *lin, transcript_path=str(path), stop_hook_active=False).err == ""
         until(lambda: cli("show", "user/lin/profile:lives-in-xiamen").code == 0)
         until(lambda: not list((cli.vault / "inbox").glob("*.json")))
-        calls = len(model.calls())
+        calls = model.count
         assert calls == 1
         event(cli, "pre-compact", *lin, transcript_path=str(path))
         event(cli, "session-end", *lin, transcript_path=str(path))
-        assert len(model.calls()) == calls
+        assert model.count == calls
         assert list((cli.vault / "inbox").glob("*.json")) == []
         assert cli("show", f"turn/{SESSION}#u0").out.count("Xiamen") == 1
 

@@ -65,7 +65,7 @@ def work(root: str, calls: str, seconds: float) -> None:
 
 
 def _started(root: str, calls: str) -> subprocess.Popen[bytes]:
-    code = f"from memoranda_bench.memorizing import work; work({root!r}, {calls!r}, 0.01)"
+    code = f"from memoranda_bench.memorizing import work; work({root!r}, {calls!r}, 0.04)"
     path = os.pathsep.join(filter(None, sys.path))
     return subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path})
 

@@ -65,6 +65,13 @@ def test_no_name_is_given_twice(wanted: list[str]) -> None:
     assert given_out[:1] == wanted[:1]
 
 
+@pytest.mark.parametrize("text", ["[[" * 50_000, "#" * 100_000, "a" * 100_000, "~" * 100_000])
+def test_long_texts_are_named_without_delay(text: str) -> None:
+    assert 0 < len(FreeNames().take_made(text)) < 100
+    legal_category(text)
+    short_name(text)
+
+
 def test_names_made_of_texts_are_told_apart() -> None:
     names = FreeNames()
     assert [names.take_made(t) for t in ("Likes the sea.", "Likes the sea!", "...")][:2] == [

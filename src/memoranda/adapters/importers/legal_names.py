@@ -26,6 +26,7 @@ _NOT_IN_FILE_NAME = r'[\\/:：*?"<>|#^\[\]\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\
 _NOT_IN_NAME = r"\[\[|\]\]|[|#\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
 _NOT_IN_ID = r"[/#\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+"
 _LONGEST_NAME = 120
+_LONGEST_LOOKED_AT = 1000
 
 
 @cache
@@ -98,7 +99,8 @@ class FreeNames:
 
     def take_made(self, text: str) -> str:
         """A name made from the text."""
-        return self.take(legal_name(made_name(text)) or "item")
+        # A name comes from the first clause; what follows would only cost time.
+        return self.take(legal_name(made_name(text[:_LONGEST_LOOKED_AT])) or "item")
 
     def free(self, name: str) -> str:
         """``name-2``, ``name-3`` ...: the first that is free."""

@@ -25,7 +25,6 @@ from memoranda.core.errors import BadName, UsageError
 from memoranda.core.markdown import scan
 from memoranda.core.metadata import EMPTY_METADATA
 from memoranda.core.model import Problem
-from memoranda.core.names import made_name
 from memoranda.services.intake import ForeignItem
 
 TYPE_CHECKING = False
@@ -119,7 +118,8 @@ class _Reading:
             yield Problem(path, 0, "bad-name", f"{error}: left out")
             return
         stem = file.rpartition(".")[0]
-        item = self._taken(category).take(short_name(name) or short_name(stem) or made_name(description))
+        names, wanted = self._taken(category), short_name(name) or short_name(stem)
+        item = names.take(wanted) if wanted else names.take_made(description)
         own = without_empty_headings(body, name or stem)
         whole = own if description in own else f"{description}\n\n{own}".strip()
         values = {

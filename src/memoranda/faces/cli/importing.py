@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from memoranda.core.errors import Conflict, MemorandaError, NotFound, UsageError
+from memoranda.core.errors import Conflict, MemorandaError, NotFound, UsageError, VaultUnreadable
 from memoranda.faces.cli.parsing import Command, did_you_mean, json_option
 from memoranda.faces.cli.writing import redactions_in_words
 
@@ -85,15 +85,28 @@ def _imported(session: Session, vault: Vault, path: str) -> Imported:
 
 def _tried(session: Session, path: str) -> Imported:
     """What an import would do. A vault that is not there yet is not made: an empty one elsewhere stands for it."""
-    if os.path.lexists(session.folder()):
+    try:
+        vault = session.open()
+    except VaultUnreadable:
+        if not _may_become_a_vault(os.path.expanduser(session.folder())):
+            raise
+    else:
         # Not closed: closing a vault brings its overview up to date, and that is writing.
-        return _imported(session, session.open(), path)
+        return _imported(session, vault, path)
     from tempfile import TemporaryDirectory
 
     from memoranda.bootstrap import Vault
 
     with TemporaryDirectory(prefix="memoranda-dry-run-") as empty:
         return _imported(session, Vault.open(empty), path)
+
+
+def _may_become_a_vault(folder: str) -> bool:
+    """Whether there is nothing yet, or a folder in which an import would make a vault."""
+    if not os.path.lexists(folder):
+        return True
+    usable = os.path.isdir(folder) and os.access(folder, os.R_OK | os.W_OK | os.X_OK)
+    return usable and not os.path.lexists(os.path.join(folder, "vault.json"))
 
 
 def _check_format(name: str) -> None:

@@ -22,8 +22,8 @@ _SAID_TOO, _SAID_SHARE, _SAID_MUCH = 1.5, 0.1, 8.0
 _NAME = 0.5
 #: Of the characters of a Japanese text, how many are Kana at least.
 _KANA_SHARE = 0.15
-#: Characters that Chinese can hardly do without, and that Japanese does not have, or not as words.
-_CHINESE = frozenset("的了是这那们你她也都吗呢很没说這個們還過對")
+#: Frequent characters of Chinese that Japanese does not have, or writes otherwise.
+_CHINESE = frozenset("这们你她吗呢很说欢爱过还对个时为现间语习东车见问给让从這們嗎妳")
 
 # Scripts with words, and those without spaces with what one character is worth in words, about.
 _ALPHABETS = {
@@ -36,7 +36,7 @@ _ALPHABETS = {
     "hangul": "\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3",
 }
 _DENSE = {
-    "han": ("\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff", 0.65),
+    "han": ("\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff", 0.55),
     "kana": ("\u3041-\u3096\u30a1-\u30fa\u30fc", 0.5),
     "thai": ("\u0e01-\u0e4e", 0.25),
 }
