@@ -244,7 +244,9 @@ CONVERSATIONS = tuple(_all())
 def replies_source(conversations: tuple[Conversation, ...] = CONVERSATIONS) -> str:
     """Python source for the scripted endpoint: the reply to each exchange, told by the words that mark it."""
     table = {
-        f"({one.id}/{said.turn})": json.dumps(said.reply, ensure_ascii=False) for one in conversations for said in one.said
+        f"({one.id}/{said.turn})": json.dumps(said.reply, ensure_ascii=False)
+        for one in conversations
+        for said in one.said
     }
     return (
         "import re\n"

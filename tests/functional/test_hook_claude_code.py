@@ -201,7 +201,8 @@ def test_a_transcript_of_a_hundred_megabytes_takes_little_memory(cli: Cli, tmp_p
     assert path.stat().st_size > 100_000_000
     code = (
         "import resource, runpy, sys\nsys.argv = ['memoranda', 'hook', 'claude-code', 'session-end']\n"
-        "try:\n    runpy.run_module('memoranda', run_name='__main__')\nexcept SystemExit as end:\n    assert not end.code\n"
+        "try:\n    runpy.run_module('memoranda', run_name='__main__')\n"
+        "except SystemExit as end:\n    assert not end.code\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
     given = json.dumps({"session_id": SESSION, "transcript_path": str(path)}).encode()

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from memoranda import Vault
 from memoranda.adapters.registry import IMPORT_FORMATS
@@ -135,3 +137,37 @@ def test_secrets_are_taken_out(tmp_path: Path) -> None:
         assert sum(one.count for one in done.redactions) >= 1
         assert vault.import_from("memory-md", source).added == 0
     assert all(secret.encode() not in data for data in tree_bytes(tmp_path / "vault", ".").values())
+
+
+_PIECES = [*"#=-`~>* \n\t1.ab[]|^:", "```", "\n## ", "\n# ", "\n\n", "<!--", "-->", "<!-- memoranda: a=b -->", "\r"]
+_PIECES += [
+    "[[n1]]",
+    "[[n0#a|x]]",
+    "![[n1]]",
+    "\n- [fact] ",
+    "\n- ",
+    "---\n",
+    "tags: ",
+    "<pre>",
+    "\u2028",
+    "\x00",
+    "海",
+]
+_PIECES += ["^id", "\n## a", "\n## A", "<memoranda-recall abcdef0123456789>", "\n    ", "\ufeff"]
+_NOTE = st.lists(st.sampled_from(_PIECES), max_size=40).map("".join)
+
+
+@pytest.mark.parametrize("format", ["obsidian", "basic-memory", "memory-md"])
+@settings(max_examples=20, deadline=None)
+@given(notes=st.lists(_NOTE, min_size=2, max_size=3))
+def test_whatever_notes_hold_comes_in_once_and_links_lead_somewhere(
+    format: str, notes: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    root = tmp_path_factory.mktemp("notes")
+    files: dict[str, str | bytes] = {f"n{number}.md": text for number, text in enumerate(notes)}
+    source = lay_down(root / "theirs", {**files, "MEMORY.md": "- an entry\n"})
+    with Vault.open(root / "vault") as vault:
+        done = vault.import_from(format, source)
+        again = vault.import_from(format, source)
+        assert (again.added, again.unchanged) == (0, done.added + done.unchanged)
+        assert [str(fault) for fault in vault.check()] == []

@@ -166,7 +166,9 @@ for number in range(1, 6):
     print(hooks.on_after_turn(f"(en-00/{number})", "", {"conversation": "en-00", "turn": str(number)}), flush=True)
 time.sleep(60)
 """
-    process = subprocess.Popen([sys.executable, "-c", host, str(cli.vault)], stdout=subprocess.PIPE, env=cli.environment())
+    process = subprocess.Popen(
+        [sys.executable, "-c", host, str(cli.vault)], stdout=subprocess.PIPE, env=cli.environment()
+    )
     assert process.stdout is not None
     ids = [process.stdout.readline().decode().strip() for _ in range(5)]
     time.sleep(1)
@@ -184,7 +186,9 @@ time.sleep(60)
 
 def test_a_worker_told_to_stop_finishes_what_it_has_asked_for(cli: Cli, endpoint: ModelEndpoint) -> None:
     use(endpoint, cli.vault)
-    endpoint.say({"silence": 1, "text": json.dumps({"operations": [{"op": "add", "category": "a", "text": "Ana sails."}]})})
+    endpoint.say(
+        {"silence": 1, "text": json.dumps({"operations": [{"op": "add", "category": "a", "text": "Ana sails."}]})}
+    )
     with Vault.open(cli.vault) as vault:
         enqueue(vault, CONVERSATIONS[:1])
         worker = cli.start("worker")

@@ -100,7 +100,9 @@ def memorize_crash(root: str, *, turns: int, kills: int, seed: int = 0) -> tuple
         problems = [str(problem) for problem in vault.check()]
         texts = Counter(item.text for item in vault.items())
         wrong = [number for number in range(turns) if texts[_fact(number)] != 1]
-        kept = Counter((turn.conversation, turn.turn) for talk in vault.conversations() for turn in vault.turns(talk.conversation))
+        kept = Counter(
+            (turn.conversation, turn.turn) for talk in vault.conversations() for turn in vault.turns(talk.conversation)
+        )
     with open(calls, "rb") as stream:
         asked = stream.read().count(b"\n")
     _, torn = read_journal(root)
@@ -124,7 +126,9 @@ def memorize_crash(root: str, *, turns: int, kills: int, seed: int = 0) -> tuple
     return rows, fine and asked <= turns + killed
 
 
-def hook_latency(root: str, *, turns: int, text_bytes: int = 400, thinking: float = 30.0) -> tuple[dict[str, object], bool]:
+def hook_latency(
+    root: str, *, turns: int, text_bytes: int = 400, thinking: float = 30.0
+) -> tuple[dict[str, object], bool]:
     """What ``on_after_turn`` takes beside a model that thinks, against a bare durable write of the same bytes."""
     from memoranda.faces.hooks.memory_hooks import MemoryHooks
     from memoranda.storage.files import replace_file
@@ -151,12 +155,17 @@ def hook_latency(root: str, *, turns: int, text_bytes: int = 400, thinking: floa
     time.sleep(0.5)  # the model is thinking from here on
     size = max(os.path.getsize(os.path.join(root, "inbox", name)) for name in os.listdir(os.path.join(root, "inbox")))
     data = b"x" * size
+
+    def hand_over(number: int) -> None:
+        timed(lambda: hooks.on_after_turn(said, "Noted.", {"conversation": "c", "turn": str(number)}), hooked)
+
+    def write_bare(number: int) -> None:
+        timed(lambda: replace_file(os.path.join(folder, f"{number}.json"), data), bare)
+
     for number in range(turns):
-        context = {"conversation": "c", "turn": str(number)}
-        path = os.path.join(folder, f"{number}.json")
-        pair = [(lambda: hooks.on_after_turn(said, "Noted.", context), hooked), (lambda: replace_file(path, data), bare)]  # noqa: B023
-        for call, to in pair if number % 2 else reversed(pair):
-            timed(call, to)
+        # In turn, so that neither always comes first.
+        for call in (hand_over, write_bare) if number % 2 else (write_bare, hand_over):
+            call(number)
     before: list[float] = []
     for _ in range(min(turns, 200)):
         timed(lambda: hooks.on_before_turn("What do I like about the sea?", {"conversation": "c"}), before)

@@ -77,7 +77,7 @@ def import_turns(
 
 
 def as_kept(record: Turn | Problem | Mapping[str, Any]) -> tuple[Turn | Problem, list[Redaction]]:
-    """A turn as it may be kept, without secrets and recalled blocks, and what was taken out; or what is wrong with it."""
+    """A turn as it may be kept, without secrets and recalled blocks, and what those were; or what is wrong with it."""
     turn = _turn(record)
     return (turn, []) if isinstance(turn, Problem) else _clean(turn)
 

@@ -207,5 +207,7 @@ def _resolve_turns(resources: Resources, found: Doomed) -> None:
     turns = [turn for file in resources.files() for turn in resources.read(file.path)]
     found.absent = found.turns - {(t.conversation, t.turn) for t in turns}
     # What was answered to a turn repeats it more often than not.
-    found.turns |= {(t.conversation, t.turn) for t in turns if (t.conversation, t.turn.removesuffix(REPLY)) in found.turns}
+    found.turns |= {
+        (t.conversation, t.turn) for t in turns if (t.conversation, t.turn.removesuffix(REPLY)) in found.turns
+    }
     found.turns = {(t.conversation, t.turn) for t in turns if not t.forgotten and found.takes(t)}

@@ -7,7 +7,7 @@ from memoranda.core.errors import Conflict, UsageError
 from memoranda.core.metadata import EMPTY_METADATA
 from memoranda.core.model import Imported, Problem, Redaction
 from memoranda.core.names import normalize_newlines
-from memoranda.core.records import dataclass
+from memoranda.core.records import dataclass, replace
 from memoranda.retrieval.rendering import strip_injected
 from memoranda.services.redaction import redact
 from memoranda.services.remember import field_value, remember
@@ -28,7 +28,10 @@ __all__ = ["ForeignItem", "import_items"]
 
 @dataclass(frozen=True, slots=True)
 class ForeignItem:
-    """An item as another program kept it; ``path`` (relative to the source) and ``line`` say where it was read."""
+    """An item as another program kept it; ``path`` (relative to the source) and ``line`` say where it was read.
+
+    ``named`` says that the name is the source's own: it tells the item from another with the same text.
+    """
 
     category: str
     name: str | None
@@ -36,6 +39,7 @@ class ForeignItem:
     metadata: Metadata = EMPTY_METADATA
     path: str = ""
     line: int = 0
+    named: bool = False
 
 
 class _DryRun(Exception):
@@ -85,6 +89,7 @@ class _Intake:
         self._redactions: dict[str, int] = {}
         self._stands: set[tuple[str, str, str]] = set()
         self._waiting: list[tuple[ForeignItem, CurrentItem]] = []
+        self._alike: list[tuple[ForeignItem, str | None, str]] = []
 
     def take(self, item: ForeignItem | Problem) -> None:
         """Remember one item, or put it off where its name holds other text from an earlier import."""
@@ -94,17 +99,20 @@ class _Intake:
             return
         item = _sound(item)
         present = self._present(item)
-        if present is not None and present.metadata.actor == self._actor and _differ(present.text, item.text):
-            self._waiting.append((item, present))
-        else:
+        if present is None or present.metadata.actor != self._actor or not _differ(present.text, item.text):
             self._remember(item, item.name)
+        elif item.named and not _differ(present.text, _with_name(item)):
+            self._remember(replace(item, text=_with_name(item)), item.name)
+        else:
+            self._waiting.append((item, present))
 
     def finish(self) -> None:
         """See to the items that waited.
 
         Where the one of the same name is another of this import's, or says that
         it comes from elsewhere, both are wanted. Else it is the same item, and
-        was changed since.
+        was changed since. Where a text is another item's already, and that one is
+        this import's too, its name is put before it; else it is the same item, renamed.
         """
         for item, present in self._waiting:
             wanted = parse_address(f"{item.category}:{item.name}")
@@ -114,6 +122,12 @@ class _Intake:
             elif (address := self._remember(item, item.name)) and parse_address(address).key == wanted.key:
                 message = f"{address} holds other text here than in the source, for one of them has changed; it stays"
                 self._problems.append(Problem(item.path, item.line, "kept", message))
+        for item, name, holder in self._alike:
+            if parse_address(holder).key in self._stands:
+                self._remember(replace(item, text=_with_name(item), named=False), name)
+            else:
+                self._counts["unchanged"] += 1
+                self._stands.add(parse_address(holder).key)
 
     def _present(self, item: ForeignItem) -> CurrentItem | None:
         """The vault's item of that name, this import's own included; ``None`` for a name that cannot be."""
@@ -139,6 +153,9 @@ class _Intake:
         except (UsageError, Conflict) as error:
             self._problems.append(Problem(item.path, item.line, "import", str(error)))
             self._counts["skipped"] += 1
+            return None
+        if written.status == "duplicate" and item.named:
+            self._alike.append((item, name, written.address))
             return None
         self._counts["added" if written.status == "added" else "unchanged"] += 1
         for redaction in written.redactions:
@@ -171,7 +188,12 @@ def _sound(item: ForeignItem) -> ForeignItem:
     if all(text.isascii() or _is_whole(text) for text in texts):
         return item
     metadata = item.metadata.with_values(**{key: _whole(value) for key, value in item.metadata.pairs})
-    return ForeignItem(item.category, item.name, _whole(item.text), metadata, item.path, item.line)
+    return replace(item, text=_whole(item.text), metadata=metadata)
+
+
+def _with_name(item: ForeignItem) -> str:
+    """The text with the item's name before it: of two items that say the same, what tells the second from the first."""
+    return f"{item.name}\n\n{item.text}"
 
 
 def _is_whole(text: str) -> bool:

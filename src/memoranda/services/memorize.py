@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from memoranda.core.addresses import Address
     from memoranda.core.exchanges import Exchange
     from memoranda.core.model import Item, Turn, Written
+    from memoranda.core.operations import Operation
     from memoranda.core.ports import LanguageModel
     from memoranda.retrieval.result import Hit
     from memoranda.services.writer import Writer
@@ -187,21 +188,17 @@ class Memorizer:
         with storage.locked():
             if not self._inbox.is_queued(queued):
                 return Memorized(queued, "done", asked)  # it was forgotten while the model thought
-            if again and self._is_there(work.change):
-                checked: list[Accepted | Refused] = []
-                written: tuple[Written, ...] = ()
-            else:
+            # First the turns: the newest change, which a bare undo takes back, is what was made of them.
+            lost = self._around.keep(exchange.turns)
+            written: tuple[Written, ...] = ()
+            if not (again and self._is_there(work.change)):
                 if again and storage.history.find(work.change) is not None:
                     # A change that was given up keeps its id.
                     work = replace(work, change=new_change_id())
                     self._inbox.note(queued, work)
-                checked, written = self._apply(exchange, reading.operations, work.change)
-            lost = self._around.keep(exchange.turns)
+                work, written = self._apply(queued, exchange, reading.operations, work)
             self._inbox.note_memorized(exchange, work.change)
-        refused = (str(one) for one in checked if isinstance(one, Refused) and one.is_fault)
-        faults = (*work.faults, *reading.faults, *refused, *lost)
-        if not faults and not reading.operations and not reading.whole:
-            faults = ("the reply holds no operation",)
+        faults = tuple(dict.fromkeys((*reading.faults, *work.faults, *lost)))
         if faults:
             return replace(self._park(queued, work, faults), asked=asked, written=written)
         self._inbox.finish(queued)
@@ -211,8 +208,9 @@ class Memorizer:
         return any(change_of(entry.id) == change for entry in self._writer.storage.journal.read_backwards())
 
     def _apply(
-        self, exchange: Exchange, operations: Iterable[Any], change: str
-    ) -> tuple[list[Accepted | Refused], tuple[Written, ...]]:
+        self, queued: str, exchange: Exchange, operations: Iterable[Operation], work: Work
+    ) -> tuple[Work, tuple[Written, ...]]:
+        """Carry out what may be, as one change; what was wrong is noted in the work, durably, before that change."""
         scopes = [exchange.scope]
 
         def near(text: str) -> list[Item]:
@@ -224,7 +222,7 @@ class Memorizer:
         validation = Validation(exchange, self._around.find, near, "hash" if style == "hash" else "colon")
         checked = validation.check(operations)
         written: list[Written] = []
-        with self._writer.batch("memorize", change):
+        with self._writer.batch("memorize", work.change):
             for at, one in enumerate(checked):
                 if isinstance(one, Accepted):
                     try:
@@ -233,7 +231,10 @@ class Memorizer:
                         checked[at] = Refused("name", str(error), one.text[:80])
             if any(done.journal_id for done in written):
                 self._writer.run("memorize", lambda transaction: _log(transaction, exchange, checked))
-        return checked, tuple(written)
+            if refused := tuple(str(one) for one in checked if isinstance(one, Refused) and one.is_fault):
+                work = replace(work, faults=(*work.faults, *refused))
+                self._inbox.note(queued, work)
+        return work, tuple(written)
 
     def _write(self, exchange: Exchange, one: Accepted) -> Written:
         fields: dict[str, object] = {
@@ -251,7 +252,7 @@ class Memorizer:
         return remember(self._writer, str(one.address), one.text, on_exists="rename", fields=fields)
 
     def _merge(self, exchange: Exchange, one: Accepted) -> Written:
-        """Add to an item. Nothing of it goes: a text that repeats all of it takes its place, any other stands behind."""
+        """Add to an item. Nothing of it goes: a text that repeats all of it takes its place, another stands behind."""
         item = self._around.find(one.address)
         if item is None:
             raise NotFound(f"there is no {one.address}")
@@ -261,9 +262,7 @@ class Memorizer:
         text = one.text if whole else f"{item.text}\n\n{one.text}"
         return revise(self._writer, str(item.address), text, keep_links=whole, fields=fields)
 
-    def _park(
-        self, queued: str, work: Work, faults: Sequence[str], exchange: Exchange | None = None
-    ) -> Memorized:
+    def _park(self, queued: str, work: Work, faults: Sequence[str], exchange: Exchange | None = None) -> Memorized:
         """Leave it to a person; what was said is kept as it is in any case."""
         if exchange is not None:
             with suppress(MemorandaError):
@@ -274,7 +273,7 @@ class Memorizer:
 
 
 def _without_secrets(reply: str) -> tuple[str, tuple[str, ...]]:
-    """The reply as it may be written down. One with secrets is written anew: its operations, and what was wrong with it.
+    """The reply as it may be written down. One with secrets is made anew: its operations, and what was wrong with it.
 
     What stands in a secret's place could end in the middle of the JSON around it.
     """
@@ -320,4 +319,3 @@ def _in_words(error: Exception) -> str:
     line = " ".join(str(error).split())[:300]
     said = line if isinstance(error, MemorandaError) else f"{type(error).__name__}: {line}".rstrip(": ")
     return redact(said)[0]
-

@@ -58,7 +58,7 @@ class Memorizing(Reading):
         from memoranda.services.queueing import queue
         from memoranda.storage.inbox import key_of
 
-        if once and key_of(exchange) in self.inbox.keys():
+        if once and key_of(exchange) in self.inbox.held_keys():
             return None
         return queue(self.inbox, exchange)
 
@@ -76,7 +76,7 @@ class Memorizing(Reading):
         """
         from memoranda.storage.inbox import key_of
 
-        known, waiting = self.inbox.memorized(), self.inbox.keys()
+        known, waiting = self.inbox.memorized(), self.inbox.held_keys()
         queued = others = 0
         for number, exchange in enumerate(exchanges, 1):
             there = all((turn.conversation, turn.turn) in known for turn in exchange.turns)

@@ -79,7 +79,8 @@ def remember(
         if present is not None and on_exists == "append":
             return _appended(writer, transaction, category, present, body, redactions)
         known = _same_text(category, present, body, values.get("owner"))
-        if known is not None and linked and on_exists == "rename" and _is_news(category.get(known), values.get("source")):
+        renames = linked and on_exists == "rename"
+        if known is not None and renames and _is_news(category.get(known), values.get("source")):
             known = None
         if known is not None:
             same = wanted.name is None or name_key(known) == name_key(wanted.name)

@@ -1,4 +1,4 @@
-"""Draining the queue: exchange after exchange, in the order in which they were said, resting while there is no answer."""
+"""Draining the queue: one exchange after the other, in the order in which they were said; resting without an answer."""
 
 from __future__ import annotations
 

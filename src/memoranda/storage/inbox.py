@@ -141,7 +141,7 @@ class Inbox:
             if name.endswith(_QUEUED) and not name.endswith(_WORK) and not name.startswith(".")
         )
 
-    def keys(self) -> set[str]:
+    def held_keys(self) -> set[str]:
         """The keys (:func:`key_of`) of what is queued or parked. Raises VaultUnreadable."""
         return {queued.partition("-")[2] for queued in (*self.ids(), *self._parked_ids())}
 

@@ -170,3 +170,30 @@ def test_a_format_is_one_actor_however_it_is_written(vault: Vault, tmp_path: Pat
     vault.import_from("WikiMem", tmp_path / "their")
     write(tmp_path, "their/a.md", "## n\n\nnew\n")
     assert vault.import_from("wikimem", tmp_path / "their").added == 0
+
+
+def _named(name: str, text: str) -> ForeignItem:
+    return ForeignItem("c", name, text, EMPTY_METADATA, "their.md", 3, named=True)
+
+
+def test_items_of_their_own_names_may_say_the_same(writer: Writer, vault: Vault) -> None:
+    items = [_named("Monday", "gym"), _named("Tuesday", "gym"), _named("Friday", "gym"), foreign("made-up", "gym")]
+    done = import_items(writer, items, "theirs")
+    assert (done.added, done.unchanged, done.problems) == (3, 1, ())
+    assert {i.name: i.text for i in vault.items("c")} == {
+        "Monday": "gym",
+        "Tuesday": "Tuesday\n\ngym",
+        "Friday": "Friday\n\ngym",
+    }
+    for order in (items, items[::-1]):
+        again = import_items(writer, order, "theirs")
+        assert (again.added, again.unchanged, again.problems) == (0, 4, ())
+
+
+def test_what_was_renamed_since_its_import_is_not_brought_again(writer: Writer, vault: Vault) -> None:
+    items = [_named("Monday", "gym"), _named("Tuesday", "swim")]
+    import_items(writer, items, "theirs")
+    vault.rename("c:Monday", "Montag")
+    again = import_items(writer, items, "theirs")
+    assert (again.added, again.unchanged, again.problems) == (0, 2, ())
+    assert [i.name for i in vault.items("c")] == ["Montag", "Tuesday"]

@@ -93,6 +93,33 @@ def test_all_of_an_exchange_is_one_change_that_one_undo_takes_back(vault: Vault)
     assert (Path(vault.root) / "memory" / "home.md").read_text(encoding="utf-8") == before
 
 
+def test_a_bare_undo_takes_back_what_was_made_of_a_turn_and_not_the_turn(vault: Vault) -> None:
+    put(vault)
+    run(vault, operations(add("a", "one", "Ana sails.")))
+    vault.undo()
+    assert vault.items("a") == []
+    assert len(vault.turns("c1")) == 2
+
+
+def test_what_was_refused_is_told_even_if_the_process_ends_right_after(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    def end(*_: Any) -> None:
+        raise Killed
+
+    put(vault)
+    monkeypatch.setattr(vault.inbox, "note_memorized", end)
+    with pytest.raises(Killed):
+        run(vault, operations(add("a", "one", "Ana sails."), {"op": "merge", "target": "gone:item", "text": "More."}))
+    monkeypatch.undo()
+    (done,), _ = run(vault)
+    assert done.state == "parked"
+    assert done.faults == ("there is no gone:item: 'More.'",)
+
+
 def test_the_journal_tells_what_came_of_it_without_a_word_of_it(vault: Vault) -> None:
     put(vault)
     run(vault, operations(add("a", "one", "The canary sings."), add("a", "two", "Only today.", ephemeral=True)))
@@ -390,7 +417,9 @@ def test_an_exchange_that_cannot_be_read_is_parked(vault: Vault) -> None:
 def test_what_cannot_be_worked_on_holds_up_nobody(vault: Vault) -> None:
     queued = put(vault)
     path = Path(vault.root) / "inbox" / f"{queued}.json"
-    path.write_text(path.read_text(encoding="utf-8").replace('"scope": "shared"', '"scope": "nobody"'), encoding="utf-8")
+    path.write_text(
+        path.read_text(encoding="utf-8").replace('"scope": "shared"', '"scope": "nobody"'), encoding="utf-8"
+    )
     put(vault, turn="5")
     told, _ = run(vault)
     assert [one.state for one in told] == ["parked", "done"]

@@ -51,12 +51,12 @@ def test_it_lies_in_a_readable_file_that_only_its_owner_may_read(inbox: Inbox, f
 def test_the_order_is_that_of_putting_in_even_if_the_clock_goes_back(
     inbox: Inbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Clock(module.datetime):
-        moments = [module.datetime(2026, 7, 10, 3, 0, second, tzinfo=module.UTC) for second in (5, 1, 1, 9, 2)]
+    moments = [module.datetime(2026, 7, 10, 3, 0, second, tzinfo=module.UTC) for second in (5, 1, 1, 9, 2)]
 
+    class Clock(module.datetime):
         @classmethod
         def now(cls, tz: object = None) -> module.datetime:  # type: ignore[override]
-            return cls.moments.pop(0)
+            return moments.pop(0)
 
     monkeypatch.setattr(module, "datetime", Clock)
     put = [inbox.put(exchange(turn=str(number))) for number in range(5)]
@@ -149,7 +149,7 @@ def test_parked_it_is_out_of_the_queue_and_comes_back_on_demand(inbox: Inbox) ->
     assert inbox.parked_count() == 1
     (parked,) = inbox.parked()
     assert (parked.id, parked.exchange, parked.work.faults) == (queued, exchange(), ("it is no JSON",))
-    assert key_of(exchange()) in inbox.keys()
+    assert key_of(exchange()) in inbox.held_keys()
     inbox.retry(queued)
     assert inbox.ids() == [queued]
     assert inbox.work(queued) == Work()

@@ -115,7 +115,7 @@ def _note(root: str, path: str, zone: tzinfo, names: dict[str, FreeNames]) -> _N
         return Problem(path, 0, "bad-name", f"{error}: left out")
     shift = text.count("\n", 0, start)
     rest, observations = _parted(text[start:].replace("\r\n", "\n").replace("\r", "\n"), shift)
-    own = without_empty_headings(rest, title)
+    own = settled(without_empty_headings(rest, title))
     if not own and not observations:
         return Problem(path, 0, "empty", "the note is empty: left out")
     taken = names.setdefault(category, FreeNames())
@@ -147,7 +147,8 @@ def _parted(body: str, shift: int) -> tuple[str, list[_Observation]]:
         width = block.content - (shifted.rfind("\n", 0, block.content) + 1)
         first, *more = shifted[mark.end() : block.end].rstrip().split("\n")
         lines = [first, *(line[min(width, len(line) - len(line.lstrip(" "))) :] for line in more)]
-        observations.append(_Observation(mark[1].strip(), "\n".join(lines), block.line - 1 + shift))
+        if text := settled("\n".join(lines)):
+            observations.append(_Observation(mark[1].strip(), text, block.line - 1 + shift))
         pieces.append(shifted[done : block.start])
         done = block.end
     return "".join((*pieces, shifted[done:])).strip("\n"), observations
@@ -171,10 +172,10 @@ def _items(note: _Note, known: NoteMap, names: FreeNames) -> Iterator[ForeignIte
     if target.item is not None:
         values = {key: value for key, value in shared.items() if key != "note"}
         metadata = EMPTY_METADATA.with_values(**values, **({"tags": note.tags} if note.tags else {}))
-        text = settled(known.rewrite(note.own, target))
-        yield ForeignItem(target.category, target.item, text, metadata, note.path, note.line)
+        text = known.rewrite(note.own, target)
+        yield ForeignItem(target.category, target.item, text, metadata, note.path, note.line, named=True)
     for one in note.observations:
-        text = settled(known.rewrite(one.text, target))
+        text = known.rewrite(one.text, target)
         name = names.take_made(text)
         if target.item is not None:
             text = f"{text}{_joint(text)}{format_link(target.category, target.item)}"

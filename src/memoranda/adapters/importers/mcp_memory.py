@@ -162,7 +162,9 @@ class _Graph:
         for entity in self._entities.values():
             if lines := entity.lines or entity.incoming:
                 text = settled("\n".join(lines))
-                yield ForeignItem(entity.category, entity.item, text, entity.metadata, entity.path, entity.line)
+                yield ForeignItem(
+                    entity.category, entity.item, text, entity.metadata, entity.path, entity.line, named=True
+                )
             else:
                 yield Problem(entity.path, entity.line, "empty", f"nothing is known of {entity.name!r}: left out")
 

@@ -144,7 +144,7 @@ def _item(memory: Any, found: Record, zone: tzinfo) -> ForeignItem | Problem:
     shown = f"memory {_word(fields, 'id') or '(without id)'}"
     if text is None:
         return Problem(found.path, found.line, "record", f"{shown} has no text")
-    if not text.strip():
+    if not (text := settled(text)):
         return Problem(found.path, found.line, "empty", f"{shown} is empty")
     own = fields.get("metadata")
     metadata: dict[str, Any] = own if isinstance(own, dict) else {}
@@ -155,7 +155,7 @@ def _item(memory: Any, found: Record, zone: tzinfo) -> ForeignItem | Problem:
         category = legal_category(_category(fields, metadata))
     except BadName as error:
         return Problem(found.path, found.line, "bad-name", f"{shown}: {error}")
-    return ForeignItem(category, None, settled(text), _described(fields, metadata, zone), found.path, found.line)
+    return ForeignItem(category, None, text, _described(fields, metadata, zone), found.path, found.line)
 
 
 def _word(fields: Mapping[str, Any], key: str) -> str:

@@ -141,9 +141,8 @@ class _Reading:
         """Everything that was taken, as items."""
         for path, target, text, values, line in self._topics:
             metadata = EMPTY_METADATA.with_values(**{key: value for key, value in values.items() if value})
-            if text.strip():
-                written = settled(self._known.rewrite(text, target))
-                yield ForeignItem(target.category, target.item, written, metadata, path, line)
+            if written := settled(self._known.rewrite(text, target)):
+                yield ForeignItem(target.category, target.item, written, metadata, path, line, named=True)
             else:
                 yield Problem(path, 0, "empty", "the file is empty: left out")
         for path, body, shift in self._files:
@@ -172,12 +171,15 @@ class _Reading:
             pieces = [(text, part.line)] if headed and not title else _entries(text, part.text_line)
             for piece, line in pieces:
                 written = settled(self._known.rewrite(piece, target))
+                if not written:
+                    continue
                 heading = short_name(without_links(part.heading or ""))
-                if len(pieces) > 1 or (not headed and _is_entry(text)):
+                entry = len(pieces) > 1 or (not headed and _is_entry(text))
+                if entry:
                     name = names.take_made(written)
                 else:
                     name = names.take(heading or short_name(stem.rpartition("/")[2]) or "memory")
-                yield ForeignItem(category, name, written, metadata, path, line + shift)
+                yield ForeignItem(category, name, written, metadata, path, line + shift, named=not entry)
 
     def _without_index(self, text: str, path: str) -> tuple[str, int]:
         """The text without entries that lead to a topic, and how many those were."""

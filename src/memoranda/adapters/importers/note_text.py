@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from memoranda.core.blocks import comment_in
 from memoranda.core.markdown import scan
-from memoranda.core.names import name_key
+from memoranda.core.names import name_key, normalize_newlines
 from memoranda.core.records import dataclass
+from memoranda.retrieval.rendering import strip_injected
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,7 +99,8 @@ def without_empty_headings(text: str, title: str) -> str:
 
 def settled(text: str) -> str:
     """The text as it can stand as an item's: see the module. Without blank lines around it."""
-    shifted = "\n" + text.replace("\r\n", "\n").replace("\r", "\n")
+    # A recalled block is never remembered again; where it goes, the text may read otherwise.
+    shifted = "\n" + strip_injected(normalize_newlines(text))
     pieces: list[str] = []
     done = 0
     end = ""

@@ -116,8 +116,8 @@ def read_obsidian(path: str, zone: tzinfo = UTC) -> Iterator[ForeignItem | Probl
         yield Problem(", ".join(sorted(templates.values())), 0, "skipped", f"templates, not notes: {left_out} left out")
     for note in notes:
         for name, body, line in note.parts:
-            written = settled(known.rewrite(body, note.target))
-            yield ForeignItem(note.target.category, name, written, note.metadata, note.path, line)
+            written = known.rewrite(body, note.target)
+            yield ForeignItem(note.target.category, name, written, note.metadata, note.path, line, named=True)
 
 
 def _template_folders(root: str) -> dict[str, str]:
@@ -153,7 +153,7 @@ def _take(root: str, path: str, text: str, zone: tzinfo, notes: list[_Note], kno
     own, sections, empty = _cut(body, title)
     if name_key(first_of(properties, "title")) == name_key(title):
         del properties["title"]
-    own = "\n\n".join(filter(None, (own, _listed(properties))))
+    own = "\n\n".join(filter(None, (settled(own), _listed(properties))))
     name = short_name(title) or "note"
     target = NoteTarget(path, category, name if own else None)
     note = _Note(path, target, _described(source_name(root, path), properties, zone), shift)
@@ -163,7 +163,7 @@ def _take(root: str, path: str, text: str, zone: tzinfo, notes: list[_Note], kno
         target.put(name, [title, *_inner_headings(body if not sections else own)], _block_id().findall(own))
     for part in sections:
         item = names.take(short_name(without_links(part.heading or "")) or f"{name} {part.line + shift}")
-        note.parts.append((item, part.text, part.line + shift))
+        note.parts.append((item, settled(part.text), part.line + shift))
         target.put(item, [part.heading or "", *part.within], _block_id().findall(part.text))
     if not note.parts:
         yield Problem(path, 0, "empty", "the note is empty: left out")
@@ -187,12 +187,12 @@ def _cut(body: str, title: str) -> tuple[str, list[Part], list[Part]]:
     intro = own.text.strip("\n") if own.text.strip() else ""
     if others and others[0].level == 1 and not intro and name_key(others[0].heading or "") == name_key(title):
         intro = others.pop(0).text.strip("\n")
-    sections = [part for part in others if part.text.strip()]
+    sections = [part for part in others if settled(part.text)]
     # A title over sections of its own is not empty.
     empty = [
         part
         for at, part in enumerate(others)
-        if not part.text.strip() and not (part.level == 1 and at + 1 < len(others) and others[at + 1].level == 2)
+        if not settled(part.text) and not (part.level == 1 and at + 1 < len(others) and others[at + 1].level == 2)
     ]
     return intro if intro.strip() else "", sections, empty
 

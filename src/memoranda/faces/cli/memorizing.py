@@ -42,10 +42,7 @@ def commands() -> dict[str, Command]:
                 "up to the end of each answer is queued in inbox/; `memoranda worker` asks the model about it.\n"
                 "What is queued or memorized already is not queued again."
             ),
-            examples=(
-                ("memoranda memorize chats.jsonl --user lin", "queue what Lin and the assistant said"),
-                ("memoranda worker --once", "memorize what is queued"),
-            ),
+            examples=(("memoranda memorize chats.jsonl --user lin", "queue what Lin and the assistant said"),),
         ),
         "worker": Command(
             run=work,
@@ -75,14 +72,14 @@ def add_context(parser: Parser) -> None:
     parser.add_argument("--user", metavar="NAME", default="", help="whose memories they are; written to user/NAME")
     parser.add_argument("--agent", metavar="NAME", default="", help="the agent's memory is read too")
     parser.add_argument("--project", metavar="ID", default="", help="the project's memory is read too")
-    parser.add_argument("--scope", metavar="SCOPE", default="", help="where they are written (else the user's, else shared)")
+    parser.add_argument(
+        "--scope", metavar="SCOPE", default="", help="where they are written (else the user's, else shared)"
+    )
 
 
 def context_from(arguments: Arguments) -> TurnContext:
     """The context that the options describe. Raises BadName."""
-    context = TurnContext(
-        user=arguments.user, agent=arguments.agent, project=arguments.project, scope=arguments.scope
-    )
+    context = TurnContext(user=arguments.user, agent=arguments.agent, project=arguments.project, scope=arguments.scope)
     from memoranda.core.addresses import parse_scope
 
     # Looked at first, so that a slip of the pen queues nothing.

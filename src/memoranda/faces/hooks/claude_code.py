@@ -26,8 +26,6 @@ from memoranda.core.errors import MemorandaError, NotFound, UsageError
 from memoranda.core.exchanges import Exchange
 from memoranda.core.model import Turn
 from memoranda.core.records import replace
-from memoranda.services.redaction import redact
-from memoranda.storage.clock import parse_moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,7 +93,7 @@ def run_hook(
             return None
         from memoranda.bootstrap import Vault
 
-        vault = Vault.open(folder, create=False, actor="claude-code", background="process")
+        vault = Vault.open(folder, create=False, background="process")
         try:
             if action == "prompt":
                 return _recalled(vault, given, context, told)
@@ -106,9 +104,15 @@ def run_hook(
             with suppress(Exception):
                 vault.close()
     except Exception as error:  # nothing that happens here may hold up a session
-        line = " ".join(str(error).split())[:300]
-        told(redact(line if isinstance(error, MemorandaError) else f"{type(error).__name__}: {line}")[0])
+        line = str(error) if isinstance(error, MemorandaError) else f"{type(error).__name__}: {error}"
+        told(_one_line(line))
     return None
+
+
+def _one_line(text: str) -> str:
+    from memoranda.services.redaction import redact
+
+    return redact(" ".join(text.split())[:300])[0]
 
 
 def _read_input(data: bytes) -> dict[str, Any]:
@@ -133,7 +137,7 @@ def _recalled(
     seconds = max(_DEADLINE, vault.settings.deadline)
     found = vault.retrieve(prompt, budget=_BUDGET, scopes=context.read_scopes, deadline=seconds)
     if found.unavailable:
-        told(redact(f"not asked: {'; '.join(found.unavailable)}")[0])
+        told(_one_line(f"not asked: {'; '.join(found.unavailable)}"))
     return _context("prompt", found.render())
 
 
@@ -291,6 +295,8 @@ def _moment(value: Any) -> str:
     """When it was said; empty where that means nothing."""
     if isinstance(value, str) and value:
         from datetime import UTC
+
+        from memoranda.storage.clock import parse_moment
 
         with suppress(UsageError):
             parse_moment(value, UTC)

@@ -103,7 +103,7 @@ class MemorandaStore(_Base):  # type: ignore[misc]
         """Carry out operations; the results in their order. Raises what the vault's calls raise."""
         asked = list(ops)
         for op in asked:
-            _langgraph.validate_op_namespace(op)
+            _check_labels(op)
         results: list[Any] = [None] * len(asked)
         puts: dict[tuple[tuple[str, ...], str], Any] = {}
         for at, op in enumerate(asked):
@@ -117,7 +117,7 @@ class MemorandaStore(_Base):  # type: ignore[misc]
                 results[at] = self._namespaces(op)
             else:
                 raise ValueError(f"this is no operation: {type(op).__name__}")
-        with self.vault.batch() if len(puts) > 1 else nullcontext():
+        with self.vault.batch() if puts else nullcontext():
             for (namespace, key), op in puts.items():
                 if op.ttl is not None:
                     raise NotImplementedError("MemorandaStore keeps things until they are deleted: leave ttl out")
@@ -151,14 +151,14 @@ class MemorandaStore(_Base):  # type: ignore[misc]
             self.vault.revise(str(item.address), text, keep_links=False, source=source, valid_from=now, **changes)
             return
         address = f"{self._category(namespace)}:{name_of(key)}"
-        other = self.vault.get(address)
-        if other is not None:
-            raise NameTaken(f"{other.address} differs from {address!r} in case alone; choose another key")
         written = self.vault.remember(address, text, source=source, ts=now)
         if written.status == "duplicate":
             # A category holds a text once; this one says whose it is.
             text, _ = text_of(value, self._text_field, mark=content_hash(key)[:8])
-            self.vault.remember(address, text, source=source, ts=now)
+            written = self.vault.remember(address, text, source=source, ts=now)
+        if written.address != address:
+            # Within a batch: nothing is written.
+            raise NameTaken(f"{written.address} differs from {address} in case alone; choose another name")
 
     def _delete(self, namespace: tuple[str, ...], key: str) -> None:
         item = self._find(namespace, key)
@@ -224,7 +224,8 @@ class MemorandaStore(_Base):  # type: ignore[misc]
         for name in dict.fromkeys((name_of(key), key)):
             with suppress(BadName):
                 item = self.vault.get(f"{category}:{name}")
-                if item is not None and item.name == name and self._namespace(item.address) == namespace:
+                exact = item is not None and item.name == name and key_of(name) == key
+                if item is not None and exact and self._namespace(item.address) == namespace:
                     return item
         return None
 
@@ -287,3 +288,13 @@ class MemorandaStore(_Base):  # type: ignore[misc]
             if self._category(namespace) == address.scope.prefix + address.category:
                 return namespace
         return None
+
+
+def _check_labels(op: Any) -> None:
+    """See that every label of an operation is one; the base class looks at those of its own calls alone."""
+    paths = [condition.path for condition in getattr(op, "match_conditions", None) or ()]
+    paths += [getattr(op, name) for name in ("namespace", "namespace_prefix") if hasattr(op, name)]
+    for label in (label for path in paths for label in path):
+        if not isinstance(label, str) or not label or "." in label or "\0" in label:
+            message = f"a namespace's label is a text without periods and NUL, and not empty: {label!r}"
+            raise _langgraph.InvalidNamespaceError(message)

@@ -42,11 +42,12 @@ def text_of(value: Mapping[str, Any], text_field: str, mark: str = "") -> tuple[
     clean = _cleaned(json.loads(json.dumps(dict(value))))
     for field in dict.fromkeys((text_field, *_TEXT_FIELDS)):
         text = clean.get(field)
-        if isinstance(text, str):
+        if isinstance(text, str) and text.strip():
             rest = {key: one for key, one in clean.items() if key != field}
             written = f"{text}\n\n{_fenced(rest, mark)}" if rest or mark else text
             source = f"{_SOURCE}:{field}"
-            with suppress(BadText):
+            with suppress(BadText, UnicodeEncodeError):
+                written.encode()
                 if check_body(written).text == written and value_of(written, source, text_field) == clean:
                     return written, source
     return _fenced(clean, mark), _SOURCE
@@ -72,10 +73,11 @@ def _fenced(value: dict[str, Any], mark: str) -> str:
 
 def value_of(text: str, source: str, text_field: str) -> dict[str, Any]:
     """The value that an item's text stands for."""
-    head, fence, tail = text.rpartition(_FENCE)
+    # At the beginning of a line: within the fence's JSON it may be said, but not there.
+    head, fence, tail = f"\n{text}".rpartition(f"\n{_FENCE}")
     field = source.removeprefix(f"{_SOURCE}:") if source.startswith(f"{_SOURCE}:") else text_field
     _, _, body = tail.partition("\n")
-    if not fence or not body.endswith(_FENCE_END) or (head and not head.endswith("\n")):
+    if not fence or not body.endswith(_FENCE_END):
         return {field: text}
     try:
         rest = json.loads(body.removesuffix(_FENCE_END))
@@ -83,7 +85,7 @@ def value_of(text: str, source: str, text_field: str) -> dict[str, Any]:
         rest = None
     if not isinstance(rest, dict):
         return {field: text}
-    said = head.removesuffix("\n").removesuffix("\n")
+    said = head.removeprefix("\n").removesuffix("\n")
     return {**rest, field: said} if said else rest
 
 

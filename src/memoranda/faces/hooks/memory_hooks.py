@@ -118,9 +118,7 @@ class MemoryHooks:
         from memoranda.services.queueing import exchange_of
 
         try:
-            exchange = exchange_of(
-                user_text, assistant_text, context_of(context), self._conversation, self.vault.clock
-            )
+            exchange = exchange_of(user_text, assistant_text, context_of(context), self._conversation, self.vault.clock)
             queued = self.vault.enqueue(exchange) if exchange.turns else None
         except Exception as error:  # as above
             _log.error("a turn could not be queued and will not be memorized: %s", error)
@@ -130,9 +128,7 @@ class MemoryHooks:
             worker.wake()
         return queued
 
-    async def before_turn(
-        self, user_text: str, context: TurnContext | Mapping[str, Any] | None = None
-    ) -> str | None:
+    async def before_turn(self, user_text: str, context: TurnContext | Mapping[str, Any] | None = None) -> str | None:
         """:meth:`on_before_turn` for a host with an event loop, which is not held up."""
         import asyncio
 

@@ -63,7 +63,7 @@ class Piece:
         self.key = self.clash = self.damage = self.text = ""
         self.waiting = self.loose = False  # for the key's value; bare words among the items
         self.fresh = True  # nothing stands before the next item but the bracket or a comma
-        self.mark = (0, 0)
+        self.mark: tuple[int, ...] = ()
 
     def put(self, value: Value) -> None:
         """Take the value of the key at hand, or the next item."""

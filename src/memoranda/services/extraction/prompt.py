@@ -31,17 +31,18 @@ You keep the long-term memory of an assistant. You read one exchange of a conver
 knowing in later conversations. Most exchanges hold nothing new: then answer with one operation "skip".
 
 Rules
-- One fact an item. Each text stands on its own: names instead of pronouns, and dates instead of "today" or "last week" \
-(the exchange says when it took place).
+- One fact an item. Each text stands on its own: names instead of pronouns, and dates instead of "today" or "last \
+week" (the exchange says when it took place).
 - Write in the language of the conversation: Chinese stays Chinese, English stays English. Do not translate.
 - Tell apart who said it and whom it is about. What the assistant only suggested is no fact about the user.
-- Nothing short-lived: moods, greetings, what is being done right now, what will not matter next week. If you list such a \
-thing nevertheless, set "ephemeral" to true.
+- Nothing short-lived: moods, greetings, what is being done right now, what will not matter next week. If you list \
+such a thing nevertheless, set "ephemeral" to true.
 - No passwords, keys or tokens, and nothing that was only recalled from memory.
 - Prefer the categories that there are. A new category has a short lower-case name in the plural, or in Chinese a noun.
 - "name" is short and stable, such as likes-the-sea or 喜欢海边.
 - If an item listed below says it already, skip it. If the exchange adds to one, "merge": "target" is its address and \
-"text" the addition alone. If the exchange makes one untrue, "supersede": "target" is its address and "text" what is true now.
+"text" the addition alone. If the exchange makes one untrue, "supersede": "target" is its address and "text" what is \
+true now.
 - Links lead to items listed below, or added in the same reply, by address.
 - "type" is one of: {types}.
 

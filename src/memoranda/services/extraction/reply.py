@@ -38,6 +38,7 @@ _SYNONYMS = {"create": "add", "insert": "add", "noop": "skip", "none": "skip", "
 _CARRIERS = ("operations", "arguments", "input", "parameters", "content", "output", "response", "result")
 #: So often may JSON be wrapped in strings.
 _DEEPEST = 3
+_NO_OPERATION = "not an operation"  # is no fault of what stands within an operation, in a key that is unknown
 _MOST_FAULTS = 50
 _LONGEST_FAULT = 120
 
@@ -89,14 +90,14 @@ def _refused(constant: str) -> None:
 
 
 class _Reader(Listener):
-    """Operations and faults in order. A piece's mark is how many of both there were when it began."""
+    """Operations and faults in order. A piece's mark is how many there were when it began."""
 
     def __init__(self, text: str, depth: int) -> None:
         self.text, self.depth = text, depth
         self.operations: list[Operation] = []
         self.faults: list[str] = []
         self.empty = 0  # lists of no operations, which say that there is nothing to keep
-        self.last = (0, 0, 0)  # the outermost piece that closed last: where it ends, and its mark
+        self.last = (0, 0)  # the outermost piece that closed last: where it ends, and the operations before it
         self.outermost: Piece | None = None
         self.thoughts: list[tuple[int, int]] = []
         self.cut = False
@@ -128,7 +129,7 @@ class _Reader(Listener):
     # What the scanner tells.
 
     def opened(self, piece: Piece, outermost: bool) -> None:
-        piece.mark = (len(self.operations), self._seen())
+        piece.mark = (len(self.operations), len(self.faults), self._seen())
         if outermost:
             self.outermost = piece
 
@@ -139,16 +140,18 @@ class _Reader(Listener):
                 self.empty += 1
         elif (op := _op_of(piece)) is not None:
             self._drop_within(piece)
+            first = piece.mark[1]
+            self.faults[first:] = [fault for fault in self.faults[first:] if not fault.startswith(_NO_OPERATION)]
             self._take(piece, op)
         else:
             self._carried(piece)
             if "op" in piece.fields and "operations" in piece.fields:
                 self._fault_in(piece, "an operation around operations")
             alone = not piece.under and bool(piece.fields)
-            if self._seen() == piece.mark[1] and (alone or not _FIELDS.isdisjoint(piece.fields)):
-                self._fault_in(piece, "not an operation")
+            if self._seen() == piece.mark[2] and (alone or not _FIELDS.isdisjoint(piece.fields)):
+                self._fault_in(piece, _NO_OPERATION)
         if piece is self.outermost:
-            self.last = (piece.end, *piece.mark)
+            self.last = (piece.end, piece.mark[0])
 
     def left_open(self, piece: Piece, at_end: bool) -> None:
         if piece.is_list:
@@ -224,7 +227,7 @@ class _Reader(Listener):
         start, end = self.thoughts[-1]
         inner = _Reader(self.text[start:end], _DEEPEST)
         read_pieces(inner.text, inner)
-        closed, first, _ = inner.last
+        closed, first = inner.last
         rest = inner.text[closed:].strip().strip("`").strip()
         if closed and (not rest or (rest.startswith("</") and rest.endswith(">"))) and inner.operations[first:]:
             self.operations += inner.operations[first:]

@@ -1,4 +1,4 @@
-"""Calls of the tool ``remember`` by an agent that writes by itself: checked as a reply's operations are, no model asked."""
+"""Calls of the tool ``remember`` by an agent that writes by itself: checked as a reply is, and no model is asked."""
 
 from __future__ import annotations
 

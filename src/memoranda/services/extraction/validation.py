@@ -46,9 +46,7 @@ _CATEGORIES = {
 }
 _OTHER = "facts"
 if TYPE_CHECKING:
-    RefusedAs = Literal[
-        "ephemeral", "injected", "limit", "long", "name", "repeat", "scope", "secret", "target"
-    ]
+    RefusedAs = Literal["ephemeral", "injected", "limit", "long", "name", "repeat", "scope", "secret", "target"]
 else:
     RefusedAs = str
 #: These are no faults of the reply: the rules are at work.
@@ -172,7 +170,9 @@ class Validation:
         if not category:
             category, flags = _CATEGORIES.get(one.type, _OTHER), ("category",)
         try:
-            address = parse_address(category if category.startswith(self._scope.prefix) else self._scope.prefix + category)
+            address = parse_address(
+                category if category.startswith(self._scope.prefix) else self._scope.prefix + category
+            )
         except BadName as error:
             raise _No("name", str(error)) from None
         if address.scope != self._scope:
@@ -247,7 +247,11 @@ class Validation:
                 if address is None or address.name is None:
                     dangling = True
                     continue
-                category = address.category if address.scope in (self._scope, _SHARED) else f"{address.scope}/{address.category}"
+                category = (
+                    address.category
+                    if address.scope in (self._scope, _SHARED)
+                    else f"{address.scope}/{address.category}"
+                )
                 key = (name_key(category), name_key(address.name))
                 if key not in present and link.key not in present:
                     present |= {key, link.key}
@@ -260,7 +264,9 @@ class Validation:
             wanted = parse_address(f"{category}:{item}")
         except BadName:
             return None
-        for scope in dict.fromkeys((wanted.scope, self._scope, *self._scopes)) if wanted.scope == _SHARED else (wanted.scope,):
+        for scope in (
+            dict.fromkeys((wanted.scope, self._scope, *self._scopes)) if wanted.scope == _SHARED else (wanted.scope,)
+        ):
             address = replace(wanted, scope=scope)
             if scope not in (self._scope, _SHARED, *self._scopes):
                 continue

@@ -135,13 +135,15 @@ class TestTranscript:
             {"type": "user", "uuid": "u7", "message": {"content": [None, {"type": "text", "text": 7}]}},
         ]
         path = transcript(tmp_path, *odd, *TALK[:2])
-        path.write_bytes(b"\xff\xfe\n{not json\n" + b"[" * 100_000 + b"\n" + path.read_bytes() + b'{"type": "user", "uu')
+        broken = b"\xff\xfe\n{not json\n" + b"[" * 100_000 + b"\n"
+        path.write_bytes(broken + path.read_bytes() + b'{"type": "user", "uu')
         assert texts(read_exchanges(str(path), "s", TurnContext())) == [
             [("u1", "I moved to Xiamen."), ("a1", "Noted.")]
         ]
 
     def test_a_time_that_means_nothing_is_left_out(self, tmp_path: Path) -> None:
-        path = transcript(tmp_path, line("user", "u1", "x", timestamp="soon"), line("assistant", "a1", "y", timestamp=5))
+        asked, answered = line("user", "u1", "x", timestamp="soon"), line("assistant", "a1", "y", timestamp=5)
+        path = transcript(tmp_path, asked, answered)
         found = list(read_exchanges(str(path), "s", TurnContext()))
         assert [turn.ts for turn in found[0].turns] == ["", ""]
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -22,6 +24,11 @@ needs_langgraph = pytest.mark.skipif(
     importlib.util.find_spec("langgraph") is None, reason="the extra langgraph is not installed"
 )
 LIN = ("users", "lin")
+#: What markdown, names and our own marks could be confused by.
+TEXTS = ["# heading", "a\n\n## b", "```json memoranda\n{}\n```", "x\n\n```json memoranda\n{}\n```", "```", "a\r\nb",
+         "<!-- memoranda: a=b -->", " a ", "[[a:b]]", "- a\n- b", "\u2028", "\ud800"]  # fmt: skip
+LABELS = ["users", "user", "Turn", "general", "con", "%", "%20", "a/b", " a", "e\u0301", "林", "a:b", "\ud800"]
+KEYS = ["~a", "^b", "", "%", "a|b", "[[x]]", "# a", "a  b", "e\u0301", "`", "a #"]
 
 
 @pytest.fixture
@@ -158,6 +165,14 @@ class TestItems:
             with pytest.raises(NameTaken):
                 store.put(namespace, key, {"text": "Two."})
         assert store.get(("Notes",), "Key").value == {"text": "One."}
+        for namespace, key in ((("Notes",), "key"), (("notes",), "Other"), (("notes", "Key"), "Key")):
+            with suppress(NameTaken):
+                store.put(namespace, key, {"text": "One."})
+                assert store.get(namespace, key).value == {"text": "One."}
+        store.put(("notes", "deep", "one"), "a", {"text": "x"})
+        with pytest.raises(NameTaken):
+            store.put(("notes", "Deep", "two"), "a", {"text": "y"})
+        assert len(store.list_namespaces(suffix=("two",))) == 0
 
     def test_secrets_and_recalled_blocks_are_not_kept(self, store: Any, vault: Vault) -> None:
         secret = "sk-proj-" + "a1B2" * 10
@@ -183,8 +198,7 @@ class TestItems:
             st.sampled_from(["text", "content", "memory", "n", "键"]) | st.text(max_size=8),
             st.recursive(
                 st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=40)
-                | st.sampled_from(["# heading", "a\n\n## b", "```json memoranda\n{}\n```", "x\n\n```json memoranda\n{}\n```",
-                                   "<!-- memoranda: a=b -->", "```", "a\r\nb", " a ", "[[a:b]]", "- a\n- b", "\u2028", "\ud800"]),
+                | st.sampled_from(TEXTS),
                 lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
                 max_leaves=6,
             ),
@@ -192,35 +206,35 @@ class TestItems:
         )
     )  # fmt: skip
     def test_every_value_comes_back_as_it_was(self, store: Any, value: dict[str, Any]) -> None:
-        store.put(("laws",), "value", value)
-        assert store.get(("laws",), "value").value == value
+        for key in ("first", "again"):
+            store.put(("laws",), key, value)
+            assert store.get(("laws",), key).value == value
 
     @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(
         labels=st.lists(
             st.text(min_size=1, max_size=12).filter(lambda label: "." not in label and "\0" not in label)
-            | st.sampled_from(["users", "user", "Turn", "general", "con", "%", "%20", "a/b", " a", "e\u0301", "林", "a:b", "\ud800"]),
+            | st.sampled_from(LABELS),
             min_size=1, max_size=4,
         ),
-        key=st.text(max_size=12) | st.sampled_from(["~a", "^b", "", "%", "a|b", "[[x]]", "# a", "a  b", "e\u0301", "`", "a #"]),
+        key=st.text(max_size=12) | st.sampled_from(KEYS),
     )  # fmt: skip
     def test_every_namespace_and_key_comes_back_as_it_was(
-        self, store: Any, clock: FakeClock, labels: list[str], key: str
+        self, tmp_path: Path, clock: FakeClock, labels: list[str], key: str
     ) -> None:
         namespace = tuple(labels)
         assume(namespace[0] != "langgraph")
-        clock.advance(seconds=1)
-        try:
-            store.put(namespace, key, {"text": f"{namespace} {key}"})
-        except NameTaken:
-            assume(False)  # another example differs in case alone
-        found = store.get(namespace, key)
-        assert (found.namespace, found.key) == (namespace, key)
-        assert namespace in store.list_namespaces(limit=10_000)
-        assert key in keys(store.search(namespace, limit=10_000))
-        clock.advance(seconds=1)
-        store.delete(namespace, key)
-        assert store.get(namespace, key) is None
+        with Vault.open(tmp_path / uuid4().hex, clock=clock) as vault:
+            store: Any = MemorandaStore(vault)
+            store.put(namespace, key, {"text": "sea"})
+            found = store.get(namespace, key)
+            assert (found.namespace, found.key) == (namespace, key)
+            assert store.list_namespaces() == [namespace]
+            for query in (None, "sea"):
+                assert keys(store.search(namespace, query=query)) == [key]
+            clock.advance(seconds=1)
+            store.delete(namespace, key)
+            assert store.get(namespace, key) is None
 
 
 @needs_langgraph
@@ -239,9 +253,7 @@ class TestNamespaces:
             (("user", "lin"), "%75ser/lin:a"),
         ],
     )
-    def test_where_a_namespace_lies(
-        self, store: Any, vault: Vault, namespace: tuple[str, ...], address: str
-    ) -> None:
+    def test_where_a_namespace_lies(self, store: Any, vault: Vault, namespace: tuple[str, ...], address: str) -> None:
         store.put(namespace, "a", {"text": "x"})
         assert vault.get(address) is not None
         assert store.list_namespaces() == [namespace]
@@ -256,9 +268,10 @@ class TestNamespaces:
         assert len(store.search((), query="sea")) == 3
 
     def test_listing_as_langgraph_documents_it(self, store: Any) -> None:
-        for namespace in (("a", "b", "c"), ("a", "b", "d", "e"), ("a", "b", "d", "i"), ("a", "b", "f"), ("a", "c", "f")):
-            store.put(namespace, "k", {"text": "/".join(namespace)})
-        assert store.list_namespaces(prefix=("a", "b"), max_depth=3) == [("a", "b", "c"), ("a", "b", "d"), ("a", "b", "f")]
+        for path in ("a/b/c", "a/b/d/e", "a/b/d/i", "a/b/f", "a/c/f"):
+            store.put(tuple(path.split("/")), "k", {"text": path})
+        at_three = [("a", "b", "c"), ("a", "b", "d"), ("a", "b", "f")]
+        assert store.list_namespaces(prefix=("a", "b"), max_depth=3) == at_three
         assert store.list_namespaces(suffix=("f",)) == [("a", "b", "f"), ("a", "c", "f")]
         assert store.list_namespaces(prefix=("a", "*", "f")) == [("a", "b", "f"), ("a", "c", "f")]
         assert store.list_namespaces(prefix=("a", "b"), suffix=("*", "i")) == [("a", "b", "d", "i")]
@@ -353,10 +366,19 @@ class TestBatches:
         assert store.search(()) == []
 
     def test_namespaces_of_a_batch_are_checked(self, store: Any) -> None:
-        from langgraph.store.base import GetOp
+        from langgraph.store.base import GetOp, ListNamespacesOp, MatchCondition, PutOp, SearchOp
 
-        with pytest.raises(ValueError, match="period"):
-            store.batch([GetOp(("a.b",), "x")])
+        for label in ("a.b", "", "a\0b", 7):
+            path: Any = (label,)
+            for op in (
+                GetOp(path, "x"),
+                PutOp(path, "x", {"n": 1}),
+                SearchOp(path),
+                ListNamespacesOp((MatchCondition("prefix", path),)),
+            ):
+                with pytest.raises(ValueError, match="period"):
+                    store.batch([PutOp(("fine",), "x", {"n": 1}), op])
+        assert store.search(()) == []
         with pytest.raises(ValueError, match="no operation"):
             store.batch(["x"])
 

@@ -24,7 +24,9 @@ def vault(tmp_path: Path) -> Iterator[Vault]:
         yield opened
 
 
-FACT = json.dumps({"operations": [{"op": "add", "category": "preferences", "name": "sea", "text": "Lin likes the sea."}]})
+FACT = json.dumps(
+    {"operations": [{"op": "add", "category": "preferences", "name": "sea", "text": "Lin likes the sea."}]}
+)
 LIN = {"conversation": "c1", "user": "lin"}
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memoranda.services.extraction.language import other_language
@@ -67,6 +67,7 @@ def test_what_is_the_same_short_or_unclear_is_not_another(fact: str, said: str) 
     assert not other_language(fact, said)
 
 
+@settings(deadline=None)
 @given(st.text(), st.text())
 def test_a_text_is_never_in_another_language_than_itself_and_more(fact: str, more: str) -> None:
     assert not other_language(fact, fact)

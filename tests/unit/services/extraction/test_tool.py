@@ -24,7 +24,9 @@ LIN = TurnContext(conversation="c1", turn="4", user="lin")
 
 def test_a_call_is_carried_out_for_whom_it_is(vault: Vault) -> None:
     written = vault.remember_by_tool(
-        {"address": "preferences:likes-the-sea", "text": "Lin likes the sea.", "type": "profile"}, LIN, actor="agent:scout"
+        {"address": "preferences:likes-the-sea", "text": "Lin likes the sea.", "type": "profile"},
+        LIN,
+        actor="agent:scout",
     )
     assert (written.status, written.address) == ("added", "user/lin/preferences:likes-the-sea")
     item = vault.get(written.address)

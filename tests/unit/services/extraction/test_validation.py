@@ -26,7 +26,9 @@ def vault(tmp_path: Path) -> Iterator[Vault]:
         yield opened
 
 
-def check(vault: Vault, *operations: Operation, said: str = "I live in Porto.", **about: Any) -> list[Accepted | Refused]:
+def check(
+    vault: Vault, *operations: Operation, said: str = "I live in Porto.", **about: Any
+) -> list[Accepted | Refused]:
     exchange = Exchange(
         "c1",
         (Turn("c1", "4", said, role="user"),),
@@ -202,4 +204,7 @@ def test_superseding_keeps_the_older_item_and_its_name(vault: Vault) -> None:
 
 def test_merging_what_the_item_says_is_a_repetition(vault: Vault) -> None:
     assert no(vault, Operation("merge", target="hobbies:sails", text="Lin has a boat.")).kind == "repeat"
-    assert str(one(vault, Operation("merge", target="hobbies:sails", text="Lin races.")).address) == "user/lin/hobbies:sails"
+    assert (
+        str(one(vault, Operation("merge", target="hobbies:sails", text="Lin races.")).address)
+        == "user/lin/hobbies:sails"
+    )
