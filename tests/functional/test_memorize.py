@@ -242,6 +242,38 @@ def test_memorize_queues_a_file_once(cli: Cli, endpoint: ModelEndpoint) -> None:
         check(vault, [one])
 
 
+def test_an_export_is_imported_and_queued_once(cli: Cli, endpoint: ModelEndpoint) -> None:
+    use(endpoint, cli.vault)
+    one = CONVERSATIONS[0]
+    messages = [
+        {
+            "uuid": f"{said.turn}{side[0]}",
+            "sender": side,
+            "text": text,
+            "created_at": f"2026-07-1{said.turn}T03:0{at}:00Z",
+        }
+        for said in one.said
+        for at, (side, text) in enumerate((("human", said.user), ("assistant", said.assistant)))
+    ]
+    export = cli.home / "conversations.json"
+    export.write_text(json.dumps([{"uuid": one.id, "name": "A talk", "chat_messages": messages}]), encoding="utf-8")
+    words = ("import", "claude", str(export), "--memorize", "--user", one.user)
+    assert cli(*words, "--dry-run").out == "10 to add (dry run: nothing was written)\n"
+    assert cli(*words).out == "10 added, 5 queued to be memorized\n"
+    assert cli(*words).out == "10 unchanged\n"
+    cli("worker", "--once")
+    assert cli(*words).out == "10 unchanged\n"
+    assert endpoint.count == 5
+    with Vault.open(cli.vault) as vault:
+        items = {item.address.name for item in vault.items(scope=one.scope)}
+    assert items == {address.partition(":")[2] for address in one.kept}
+    assert cli("import", "claude", str(export), "--user", "ana").code == 2
+    notes = cli.home / "notes"
+    notes.mkdir()
+    (notes / "a.md").write_text("# a\n\ntext\n", encoding="utf-8")
+    assert cli("import", "obsidian", str(notes), "--memorize").code == 2
+
+
 def test_the_inbox_shows_what_needs_a_look(cli: Cli, endpoint: ModelEndpoint) -> None:
     use(endpoint, cli.vault)
     endpoint.say("I would rather not.")

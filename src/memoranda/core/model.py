@@ -108,7 +108,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import did: counts of records, and the faulty ones by line."""
+    """What an import did: counts of records, and the faulty ones by line; ``queued`` exchanges are to be memorized."""
 
     added: int = 0
     unchanged: int = 0
@@ -116,6 +116,7 @@ class Imported:
     skipped: int = 0
     problems: tuple[Problem, ...] = ()
     redactions: tuple[Redaction, ...] = ()
+    queued: int = 0
 
     @property
     def total(self) -> int:

@@ -204,6 +204,8 @@ def hash_name(text: str) -> str:
     return "~" + content_hash(_nfc(text).strip())[:10]
 
 
+#: So many characters of a text are looked at for its name.
+_NAMING = 2000
 _CLAUSE = r"[.!?;。！？；\n]"
 _NAME_WORD = r"[^\W_]+(?:['’.-][^\W_]+)*"
 _WIDE = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
@@ -217,7 +219,8 @@ def made_name(text: str) -> str:
     """
     import re
 
-    plain = re.sub(r"\[\[[^\]]*\]\]", " ", _nfc(text))
+    # What a name is made of stands at the beginning; a long text without a word could take long to look through.
+    plain = re.sub(r"\[\[[^\]]*\]\]", " ", _nfc(text[:_NAMING]))
     words: list[str] = next(filter(None, (re.findall(_NAME_WORD, c) for c in re.split(_CLAUSE, plain))), [])
     if not words:
         return "item-" + content_hash(text)[:8]

@@ -127,7 +127,7 @@ class Memorizer:
                 return self._park(queued, self._inbox.work(queued), (str(exchange),))
             try:
                 return self._go_on(queued, exchange, model)
-            except (VaultError, Conflict):
+            except (VaultError, Conflict, OSError):
                 raise
             except Exception as error:  # whatever it is, it is about this exchange, and the others are to go on
                 return self._park(queued, self._inbox.work(queued), (_in_words(error),), exchange)

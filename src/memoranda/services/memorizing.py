@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from memoranda.core.errors import UsageError
 from memoranda.services.reading import Reading
 
 TYPE_CHECKING = False
@@ -69,18 +72,22 @@ class Memorizing(Reading):
         return queue_status(self.inbox)
 
     def enqueue_all(self, exchanges: Iterable[Exchange], progress: Progress | None = None) -> tuple[int, int]:
-        """Queue what is neither queued nor memorized; how many that are, and how many were known or empty.
+        """Queue what is neither queued nor memorized; how many that are, and how many are known, empty or no exchange.
 
         Raises:
-            BadName, UsageError, VaultFull, VaultReadOnly: as :meth:`enqueue`; what was queued before is.
+            VaultFull, VaultReadOnly: what was queued before is.
         """
         from memoranda.storage.inbox import key_of
 
         known, waiting = self.inbox.memorized(), self.inbox.held_keys()
         queued = others = 0
         for number, exchange in enumerate(exchanges, 1):
+            added = None
             there = all((turn.conversation, turn.turn) in known for turn in exchange.turns)
-            if there or key_of(exchange) in waiting or self.enqueue(exchange) is None:
+            if not there and key_of(exchange) not in waiting:
+                with suppress(UsageError):  # its ids cannot be any: who read it has said so
+                    added = self.enqueue(exchange)
+            if added is None:
                 others += 1
             else:
                 waiting.add(key_of(exchange))

@@ -60,7 +60,8 @@ class Worker:
         self._stopping = threading.Event()
         self._rest = 0.0
         self._answered = 0.0
-        self._first_failures: dict[str, float] = {}
+        #: When what still waits was first refused an answer.
+        self._failures: dict[str, float] = {}
 
     def wake(self) -> None:
         """There is something to do."""
@@ -109,29 +110,58 @@ class Worker:
         those in it are passed over. With ``tried`` none is tried that is in it.
         """
         moved = False
+        failed: list[str] = []
         for queued in self._inbox.ids():
-            if self._stopping.is_set():
-                break
             conversation = conversation_key(queued)
             if conversation in held_up or (tried is not None and queued in tried):
                 continue
-            found = self._memorizer.memorize(queued, self._model)
-            if found.state == "gone":
-                # Somebody else has it, or another one of its conversation: what follows waits for that.
-                held_up.add(conversation)
+            if queued in self._failures:
+                # Those that were never tried come first: this one may fail for ever.
+                failed.append(queued)
+                if self._holds_up(queued):
+                    held_up.add(conversation)
                 continue
-            if tried is not None:
-                tried.add(queued)
-            self._count(found)
-            if found.state != "waiting":
-                moved = True
-                continue
-            if self._holds_up(found):
-                held_up.add(conversation)
-            if found.asked and tried is None:
-                self._rest = self._longer_rest()
+            moved |= (done := self._work_on(queued, held_up, tried)) is True
+            if done is None:
                 return moved
+        for queued in failed:
+            moved |= (done := self._work_on(queued, held_up, tried)) is True
+            if done is None:
+                break
         return moved
+
+    def _work_on(self, queued: str, held_up: set[str], tried: set[str] | None) -> bool | None:
+        """Memorize one; whether it left the queue. ``None``: stop or rest now."""
+        if self._stopping.is_set():
+            return None
+        found = self._memorizer.memorize(queued, self._model)
+        if found.state == "gone":
+            # Somebody else has it, or another one of its conversation: what follows waits for that.
+            held_up.add(conversation_key(queued))
+            return False
+        if tried is not None:
+            tried.add(queued)
+        self._count(found)
+        if found.state != "waiting":
+            self._failures.pop(queued, None)
+            return True
+        self._failures.setdefault(queued, time.monotonic())
+        if self._holds_up(queued):
+            held_up.add(conversation_key(queued))
+        elif self._inbox.work(queued).attempts >= _REFUSED:
+            work = self._inbox.work(queued)
+            self._memorizer.give_up(queued, f"no reply in {work.attempts} attempts: {work.error}")
+            self._failures.pop(queued)
+            return True
+        if found.asked and tried is None:
+            self._rest = self._longer_rest()
+            return None
+        return False
+
+    def _holds_up(self, queued: str) -> bool:
+        """Whether the rest of its conversation waits for it: not where it alone is refused an answer, over and over."""
+        alone = self._answered > self._failures[queued]
+        return not alone or self._inbox.work(queued).attempts < _HELD_UP
 
     def _count(self, found: Memorized) -> None:
         tally = self.tally
@@ -147,17 +177,6 @@ class Worker:
             self._rest, self._answered = 0.0, time.monotonic()
         if self._told is not None and (found.asked or found.state != "waiting"):
             self._told(found)
-
-    def _holds_up(self, found: Memorized) -> bool:
-        """Whether the rest of its conversation waits for it: not where only this one is refused an answer."""
-        first = self._first_failures.setdefault(found.id, time.monotonic())
-        work = self._inbox.work(found.id)
-        alone = self._answered > first
-        if alone and work.attempts >= _REFUSED:
-            self._memorizer.give_up(found.id, f"no reply in {work.attempts} attempts: {work.error}")
-            self._first_failures.pop(found.id, None)
-            return False
-        return not (alone and work.attempts >= _HELD_UP)
 
     def _longer_rest(self) -> float:
         return min(max(self._rest * 2, _FIRST_REST), _LONGEST_REST)

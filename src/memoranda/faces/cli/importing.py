@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 
 from memoranda.core.errors import Conflict, MemorandaError, NotFound, UsageError, VaultUnreadable
+from memoranda.faces.cli.memorizing import add_context, context_from
 from memoranda.faces.cli.parsing import Command, did_you_mean, json_option
 from memoranda.faces.cli.writing import redactions_in_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memoranda.bootstrap import Vault
+    from memoranda.core.exchanges import TurnContext
     from memoranda.core.model import Imported
     from memoranda.faces.cli.output import Output
     from memoranda.faces.cli.parsing import Parser
@@ -39,6 +41,7 @@ def commands() -> dict[str, Command]:
             examples=(
                 ("memoranda import turns chats.jsonl", "conversations as they were said"),
                 ("memoranda import obsidian ~/notes --dry-run", "what would be added; nothing is written"),
+                ("memoranda import chatgpt export.zip --memorize --user lin", "and queue it to be memorized"),
             ),
         ),
         "export": Command(
@@ -54,6 +57,8 @@ def _import_arguments(parser: Parser) -> None:
     parser.add_argument("format", metavar="FORMAT", help="what is read: one of those above")
     parser.add_argument("path", metavar="PATH", help="the file or folder; - is stdin (turns)")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be added; write nothing")
+    parser.add_argument("--memorize", action="store_true", help="queue conversations too, for memoranda worker")
+    add_context(parser)
     json_option(parser)
 
 
@@ -62,28 +67,31 @@ def import_(session: Session) -> int:
     arguments, out = session.arguments, session.out
     # Looked at first, so that a slip of the pen makes no vault.
     _check_format(arguments.format)
+    context = context_from(arguments) if arguments.memorize else None
+    if context is None and (arguments.user or arguments.agent or arguments.project or arguments.scope):
+        raise UsageError("--user, --agent, --project and --scope go with --memorize")
     path = os.path.expanduser(arguments.path)
     if path != "-" and not os.path.lexists(path):
         raise NotFound(f"there is no file or folder {arguments.path}")
     if arguments.dry_run:
-        imported = _tried(session, path)
+        imported = _tried(session, path, context)
     else:
         with session.open_or_create() as vault:
-            imported = _imported(session, vault, path)
+            imported = _imported(session, vault, path, context)
     _report(out, imported, json=arguments.json, dry_run=arguments.dry_run)
     return _exit_code(imported)
 
 
-def _imported(session: Session, vault: Vault, path: str) -> Imported:
+def _imported(session: Session, vault: Vault, path: str, context: TurnContext | None) -> Imported:
     arguments = session.arguments
     progress = session.out.progress("looked at" if arguments.dry_run else "imported")
     try:
-        return vault.import_from(arguments.format, path, progress=progress, dry_run=arguments.dry_run)
+        return vault.import_from(arguments.format, path, progress=progress, dry_run=arguments.dry_run, memorize=context)
     finally:
         progress.clear()
 
 
-def _tried(session: Session, path: str) -> Imported:
+def _tried(session: Session, path: str, context: TurnContext | None) -> Imported:
     """What an import would do. A vault that is not there yet is not made: an empty one elsewhere stands for it."""
     try:
         vault = session.open()
@@ -92,13 +100,13 @@ def _tried(session: Session, path: str) -> Imported:
             raise
     else:
         # Not closed: closing a vault brings its overview up to date, and that is writing.
-        return _imported(session, vault, path)
+        return _imported(session, vault, path, context)
     from tempfile import TemporaryDirectory
 
     from memoranda.bootstrap import Vault
 
     with TemporaryDirectory(prefix="memoranda-dry-run-") as empty:
-        return _imported(session, Vault.open(empty), path)
+        return _imported(session, Vault.open(empty), path, context)
 
 
 def _may_become_a_vault(folder: str) -> bool:
@@ -138,6 +146,7 @@ def _report(out: Output, imported: Imported, *, json: bool, dry_run: bool) -> No
             f"{imported.unchanged} unchanged",
             f"{imported.conflicts} in conflict",
             f"{imported.skipped} skipped",
+            f"{imported.queued} queued to be memorized",
         ]
         told = ", ".join(count for count in counts if not count.startswith("0 ")) or "nothing to import"
         out.line(f"{told} (dry run: nothing was written)" if dry_run else told)

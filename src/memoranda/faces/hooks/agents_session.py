@@ -153,9 +153,7 @@ class MemorandaSession:
         """The turns that carry the history's items as they stand now."""
         history: dict[str, Turn] = {}
         for turn in self.vault.turns(self._conversation):
-            if turn.forgotten:
-                continue
-            if _ITEM in turn.extra:
+            if _ITEM in turn.extra:  # a turn that was forgotten carries nothing any more
                 history[turn.turn] = turn
             elif turn.extra.get(_DONE) == _CLEAR:
                 history.clear()

@@ -1,7 +1,7 @@
 """JSON as language models write it, in pieces: each object and list is told when it closes, whatever stands around it.
 
 One pass from left to right, without recursion, in time linear in the text. Read
-leniently, because there is one meaning only: missing and surplus commas,
+leniently, because there is one meaning only: missing, surplus and wide commas,
 comments, single and typographic quotes, bare keys, Python's literals, line
 breaks in strings, stray closing brackets, pairs of quotes within a text. What
 could be read in two ways marks its object as damaged.
@@ -106,7 +106,7 @@ def read_pieces(text: str, listener: Listener) -> None:
 @cache
 def _patterns() -> dict[str, re.Pattern[str]]:
     space, quotes = r"[\s\ufeff\u200b\u2060]*", rf"[\"'{_DOUBLE}{_SINGLE}]"
-    key = rf"{quotes}[A-Za-z_]{{1,40}}{quotes}\s*:"
+    key = rf"{quotes}[A-Za-z_]{{1,40}}{quotes}\s*[:：]"
     return {
         "space": re.compile(space),
         "outside": re.compile(rf"[\[{{]|</?think(?:ing)?>|{quotes}op{quotes}\s*:", re.IGNORECASE),
@@ -117,11 +117,11 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         "'": re.compile(r"['\\]"),
         _DOUBLE: re.compile(rf"[{_DOUBLE}\\]"),
         _SINGLE: re.compile(rf"[{_SINGLE}\\]"),
-        "after value": re.compile(rf"{space}(?:[,}}\]]|//|/\*|\Z|{key})"),
+        "after value": re.compile(rf"{space}(?:[,}}\]]|//|/\*|\Z|(?:，\s*)?{key})"),
         "after item": re.compile(rf"{space}(?:[,}}\]]|//|/\*|\Z)"),
         "key end": re.compile(r"[\"\\\n]"),
-        "colon": re.compile(rf"{space}:"),
-        "odd key": re.compile(rf"{quotes}([^\"'{_DOUBLE}{_SINGLE}\n:{{}}\[\],]{{1,40}}){quotes}\s*:"),
+        "colon": re.compile(rf"{space}[:：]"),
+        "odd key": re.compile(rf"{quotes}([^\"'{_DOUBLE}{_SINGLE}\n:{{}}\[\],]{{1,40}}){quotes}\s*[:：]"),
         "bare key": re.compile(r"([A-Za-z_]\w{0,39})\s*:"),
         "start": re.compile(rf"(\}}\s*(?:,\s*)?)\{{\s*{quotes}op(?:eration)?{quotes}\s*:", re.IGNORECASE),
         "word": re.compile(rf"[^\s,{{}}\[\]\"{_DOUBLE}<]+"),
@@ -293,7 +293,7 @@ class _Scanner:
             piece.loose = True
 
     def _key(self, piece: Piece, mark: str) -> None:
-        if mark in ",]":
+        if mark in ",，]":
             self.at += 1
         elif mark == "}":
             self._close()

@@ -147,7 +147,8 @@ class _Reader(Listener):
             self._carried(piece)
             if "op" in piece.fields and "operations" in piece.fields:
                 self._fault_in(piece, "an operation around operations")
-            alone = not piece.under and bool(piece.fields)
+            in_list = not piece.under and piece is not self.outermost
+            alone = not piece.under and (bool(piece.fields) or (in_list and bool(piece.damage)))
             if self._seen() == piece.mark[2] and (alone or not _FIELDS.isdisjoint(piece.fields)):
                 self._fault_in(piece, _NO_OPERATION)
         if piece is self.outermost:
@@ -160,7 +161,8 @@ class _Reader(Listener):
         elif _op_of(piece) is not None or self._holds_a_text(piece) or (piece.waiting and not at_end):
             self._drop_within(piece)
             self._fault_in(piece, "cut off" if at_end else "left open")
-            told = self.cut = True
+            told = True
+            self.cut = self.cut or at_end
         else:
             self._carried(piece)
             told = not at_end or not (piece.fields or piece.waiting)

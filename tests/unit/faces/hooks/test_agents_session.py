@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import json
+import threading
 from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -151,11 +153,17 @@ class TestHistory:
 
     def test_who_stops_waiting_does_not_stop_the_writing(self, session: MemorandaSession) -> None:
         async def cancelled() -> None:
+            busy = threading.Event()
+            asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
+            other = asyncio.create_task(asyncio.to_thread(busy.wait, 30))
+            await asyncio.sleep(0)
             task = asyncio.create_task(session.add_items(TALK[:1]))
             await asyncio.sleep(0)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
+            busy.set()
+            await other
 
         run(cancelled())
         assert run(session.get_items()) == TALK[:1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import json
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -295,6 +296,12 @@ class TestSearch:
         assert len(store.search(("users",), query="海边")) == 2
         assert store.search(("nobody",), query="海边") == []
 
+    def test_what_only_a_link_leads_to_does_not_match(self, store: Any, vault: Vault) -> None:
+        store.put(("t",), "a", {"text": "The sea. [[t:b]]"})
+        store.put(("t",), "b", {"text": "A kite."})
+        assert [hit.address for hit in vault.retrieve("sea").hits] == ["t:a", "t:b"]
+        assert keys(store.search(("t",), query="sea")) == ["a"]
+
     def test_without_a_query_everything_newest_last(self, store: Any, clock: FakeClock) -> None:
         for key in ("one", "two", "three"):
             store.put(("notes", key), key, {"text": key})
@@ -413,3 +420,47 @@ def test_a_graph_remembers_across_threads(vault: Vault) -> None:
     for said in ("I like the sea.", "Shall we go to the sea?"):
         answer = graph.invoke({"messages": [("user", said)]})["messages"][-1].content
     assert answer == "I like the sea."
+
+
+@needs_langgraph
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["put", "delete", "get", "search", "list"]),
+            st.sampled_from([("a",), ("a", "b"), ("users", "lin"), ("users", "lin", "b"), ("users", "mo")]),
+            st.sampled_from(["k", "l", "m"]),
+            st.sampled_from([{"n": 1}, {"n": 2, "text": "sea"}, {"text": "sea"}, {"content": "x", "n": 1}, {}]),
+        ),
+        max_size=15,
+    )
+)
+def test_it_does_what_langgraphs_own_store_does(
+    tmp_path: Path, clock: FakeClock, steps: list[tuple[str, Any, str, Any]]
+) -> None:
+    from langgraph.store.memory import InMemoryStore
+
+    def shown(found: Any) -> str:
+        return "" if found is None else json.dumps([found.namespace, found.key, found.value], sort_keys=True)
+
+    with Vault.open(tmp_path / uuid4().hex, clock=clock) as vault:
+        ours: Any = MemorandaStore(vault)
+        theirs = InMemoryStore()
+        for what, namespace, key, value in steps:
+            clock.advance(seconds=1)
+            for store in (ours, theirs):
+                if what == "put":
+                    store.put(namespace, key, value)
+                elif what == "delete":
+                    store.delete(namespace, key)
+            assert shown(ours.get(namespace, key)) == shown(theirs.get(namespace, key))
+            if what == "search":
+                for asked in (None, {"n": 1}, {"n": {"$ne": 1}}, {"text": "sea"}):
+                    found = [store.search(namespace[:1], filter=asked, limit=50) for store in (ours, theirs)]
+                    assert sorted(map(shown, found[0])) == sorted(map(shown, found[1]))
+            if what == "list":
+                # Theirs goes on listing what has become empty.
+                held = {item.namespace for item in theirs.search((), limit=50)}
+                assert ours.list_namespaces(prefix=namespace[:1]) == [
+                    one for one in theirs.list_namespaces(prefix=namespace[:1]) if one in held
+                ]

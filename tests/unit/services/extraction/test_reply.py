@@ -62,6 +62,8 @@ REPLIES: list[tuple[str, str, list[str], bool]] = [
     ("NUL in a text", '{"op":"add","text":"one\x00two"}', ["one\x00two"], False),
     ("typographic quotes", "{“op”: “add”, “text”: “喜欢”}", ["喜欢"], False),
     ("typographic quotes around such", "{“op”:“add”,“text”:“他说“你好”，走了”}", ["他说“你好”，走了"], False),
+    ("wide colons and commas", '{"op"："add"，"text"："喜欢红，也喜欢“绿”"}', ["喜欢红，也喜欢“绿”"], False),
+    ("an object in the list that has no key", f'[{{"op","text"}},{A}]', ["a"], True),
     ("typographic quotes in a text", '{"op":"add","text":"他说“你好”"}', ["他说“你好”"], False),
     ("quotes in a text", '[{"op":"add","text":"喜欢"红楼梦"这本书"},' + B + "]", ['喜欢"红楼梦"这本书', "b"], False),
     ("quotes that may end the text", f'[{{"op":"add","text":"said "hi", then left"}},{B}]', ["b"], True),

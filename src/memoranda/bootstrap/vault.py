@@ -1,12 +1,12 @@
-"""Where everything is put together: the one place that knows every floor, and the public :class:`Vault`."""
+"""The public :class:`Vault`: opening and closing it, and what changes its items."""
 
 from __future__ import annotations
 
 import os
 from contextlib import contextmanager, suppress
 
+from memoranda.bootstrap.upkeep import Upkeep
 from memoranda.core.errors import Conflict, MemorandaError, VaultError
-from memoranda.services.memorizing import Memorizing
 from memoranda.services.overview_mark import is_current
 from memoranda.storage.clock import SystemClock
 from memoranda.storage.resources import Resources
@@ -17,18 +17,15 @@ from memoranda.storage.vault import VaultFolder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator
     from types import TracebackType
-    from typing import Any, Literal
+    from typing import Literal
 
     from memoranda.adapters.embedding import ChosenEmbedding
-    from memoranda.core.model import Forgotten, Imported, Problem, Turn, Written
+    from memoranda.core.model import Forgotten, Written
     from memoranda.core.ports import Clock, Embedder
-    from memoranda.index.vector_sync import Synced
-    from memoranda.services.contents import Progress
-    from memoranda.services.embedding import Embedding, EmbeddingStatus
+    from memoranda.services.embedding import Embedding
     from memoranda.services.remember import OnExists
-    from memoranda.services.status import Status
     from memoranda.services.writer import Writer
 
 __all__ = ["Vault", "default_vault", "migrate"]
@@ -46,13 +43,14 @@ def migrate(path: str) -> list[str]:
     return migrate(path)
 
 
-class Vault(Memorizing):
+class Vault(Upkeep):
     """One vault of memory: plain files, written durably and found in milliseconds.
 
     Use :meth:`open`, best in a ``with`` block. Every call is synchronous and
     safe from several threads and processes at once. What only reads is in
     :class:`memoranda.services.reading.Reading`, the queue of what is to be
-    memorized in :class:`memoranda.services.memorizing.Memorizing`.
+    memorized in :class:`memoranda.services.memorizing.Memorizing`, and what
+    takes care of the whole in :class:`memoranda.bootstrap.upkeep.Upkeep`.
     """
 
     def __init__(
@@ -77,6 +75,10 @@ class Vault(Memorizing):
         from memoranda.adapters.embedding import ChosenEmbedding
 
         return ChosenEmbedding(self._storage, self._contents, self._embedder, self._background)
+
+    def _chosen_vectors(self) -> ChosenEmbedding:
+        """The vault's vectors; where there are none, what says so. Raises UsageError."""
+        return self._vectors or self._choose_vectors()
 
     def _choose_segmenter(self, name: str) -> None:
         """Have Chinese cut into words by a segmenter; where it is not installed that is a fault of the settings."""
@@ -330,108 +332,3 @@ class Vault(Memorizing):
         """
         with self._mutex, self._writer.batch():
             yield
-
-    def check(self, repair: bool = False) -> list[Problem]:
-        """Every fault in the files, by path and line; with ``repair`` what is left after mending what can be.
-
-        Raises:
-            VaultUnreadable: the vault as a whole may not be read.
-        """
-        from memoranda.services import check
-
-        with self._mutex:
-            self._contents.refresh()
-            problems = check.check(self._storage, self._resources, self._contents.corpus)
-            if repair and check.repair(self._writer, self._contents.corpus, problems):
-                self._contents.refresh()
-                problems = check.check(self._storage, self._resources, self._contents.corpus)
-            return problems
-
-    def import_turns(
-        self,
-        turns: Iterable[Turn | Problem | Mapping[str, Any]],
-        *,
-        progress: Progress | None = None,
-        dry_run: bool = False,
-    ) -> Imported:
-        """Keep turns of conversations as they were said; those known already are counted, not doubled.
-
-        With ``dry_run`` nothing is written: the result says what would be.
-
-        Raises:
-            VaultReadOnly, VaultFull, VaultBusy: what was reported added before is kept.
-        """
-        from memoranda.services.conversations import import_turns
-
-        with self._mutex:
-            done = import_turns(self._storage, self._resources, turns, progress, dry_run=dry_run)
-        if not dry_run:
-            self._has_changed()
-        return done
-
-    def import_from(
-        self,
-        format: str,
-        path: str | os.PathLike[str],
-        *,
-        progress: Progress | None = None,
-        dry_run: bool = False,
-    ) -> Imported:
-        """Take in a file or folder of another format; what is there is only read.
-
-        With ``dry_run`` nothing is written into the vault either: the result
-        says what would be.
-
-        Raises:
-            UsageError: no such format, or nothing of it at ``path``.
-            VaultReadOnly, VaultFull, VaultBusy.
-        """
-        from memoranda.adapters.registry import read_foreign
-        from memoranda.services.intake import import_items
-
-        with self._mutex:
-            kind, records = read_foreign(format, os.fspath(path), self.clock.zone())
-            if kind == "turns":
-                return self.import_turns(records, progress=progress, dry_run=dry_run)
-            return import_items(self._writer, records, format.strip().casefold(), progress, dry_run=dry_run)
-
-    def status(self) -> Status:
-        """The vault in numbers. Raises VaultUnreadable."""
-        from memoranda.services.status import status_of
-
-        problems = self.check()
-        return status_of(self._storage, self._resources, self.inbox, self.categories(), len(problems))
-
-    def embed(self, progress: Progress | None = None, *, anew: bool = False, patience: float = 60.0) -> Synced:
-        """Embed what is not embedded yet, now; ``anew``: everything, whatever vectors there are.
-
-        Raises:
-            UsageError: no embedder is configured.
-            VaultBusy: for longer than ``patience`` seconds another process has been doing so.
-            ServiceFailed, MissingExtra: the embedder.
-            VaultError: the vectors could not be written.
-        """
-        return (self._vectors or self._choose_vectors()).sync(progress, anew=anew, patience=patience)
-
-    def embedding_status(self) -> EmbeddingStatus | None:
-        """How the vectors stand; ``None`` where no embedder is configured. Raises MissingExtra, VaultError."""
-        return None if (embedding := self._embedding) is None else embedding.status()
-
-    def reindex(self, progress: Progress | None = None) -> Status:
-        """Throw away everything derived and make it again from the files.
-
-        Raises:
-            VaultUnreadable: the files cannot be read; nothing was thrown away.
-            VaultReadOnly.
-        """
-        from memoranda.services.overview import refresh_overview
-        from memoranda.storage.cache import clear_cache
-
-        with self._mutex:
-            self._contents.refresh(("item", "resource"))
-            with self._storage.locked(), self._contents.renewed():
-                clear_cache(self._storage, spare_vectors=True)
-                self._contents.refresh(("item", "resource"), None, progress)
-                if self.settings.overview:
-                    refresh_overview(self._storage)
-            return self.status()
