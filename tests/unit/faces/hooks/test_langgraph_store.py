@@ -190,8 +190,28 @@ class TestItems:
     def test_what_json_cannot_hold_is_refused(self, store: Any) -> None:
         with pytest.raises(TypeError):
             store.put(("notes",), "a", {"x": object()})
-        with pytest.raises(NotImplementedError, match=r"(?i)ttl"):
-            store.put(("notes",), "a", {"x": 1}, ttl=5)
+        from langgraph.store.base import PutOp
+
+        for put in (
+            lambda: store.put(("t",), "a", {"x": 1}, ttl=5),
+            lambda: store.batch([PutOp(("t",), "a", {}, ttl=5)]),
+        ):
+            with pytest.raises(NotImplementedError, match=r"(?i)ttl"):
+                put()
+
+    @pytest.mark.parametrize("text", [*TEXTS, "", "\n"])
+    def test_texts_that_a_file_could_not_hold_as_they_are_come_back(self, store: Any, text: str) -> None:
+        store.put(("notes",), "a", {"text": text})
+        store.put(("notes",), "a", {"text": text, "n": 1})
+        assert store.get(("notes",), "a").value == {"text": text, "n": 1}
+        store.put(("notes",), "a", {"text": text})
+        assert store.get(("notes",), "a").value == {"text": text}
+
+    def test_no_key_is_taken_for_another(self, store: Any) -> None:
+        for key in KEYS:
+            assert store.get(("notes",), key) is None
+            store.put(("notes",), key, {"n": key})
+        assert {item.key: item.value["n"] for item in store.search(("notes",), limit=50)} == {key: key for key in KEYS}
 
     @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(
@@ -316,7 +336,9 @@ class TestSearch:
                 vault.remember(f"elsewhere:{number}", f"sea sea sea {number}")
         for number in range(3):
             store.put(("here",), str(number), {"text": f"the sea, and a great deal more about other things {number}"})
-        assert sorted(keys(store.search(("here",), query="sea", limit=5))) == ["0", "1", "2"]
+        store.put(("here",), "best", {"text": "sea sea sea sea"})
+        assert keys(store.search(("here",), query="sea", limit=5))[0] == "best"
+        assert sorted(keys(store.search(("here",), query="sea", limit=5))) == ["0", "1", "2", "best"]
 
     @pytest.mark.parametrize(
         ("asked", "found"),
