@@ -211,3 +211,12 @@ def test_a_transcript_of_a_hundred_megabytes_takes_little_memory(cli: Cli, tmp_p
                           timeout=120, check=True)  # fmt: skip
     assert int(done.stdout) < 80_000  # in kilobytes
     assert cli("inbox", "--json").json()["queued"] == 1
+
+
+def test_an_installed_line_of_another_version_withholds_no_prompt(cli: Cli) -> None:
+    """Exit code 2 of a hook would keep what the user said from the model."""
+    for words in (("prompt", "--newer-option"), ("an-event-to-come",)):
+        ran = cli("hook", "claude-code", *words, stdin="{}")
+        assert (ran.code, ran.out) == (0, "")
+        assert ran.err.startswith("memoranda: ")
+    assert cli("hook", "claude-code", "install", "--newer-option").code == 2

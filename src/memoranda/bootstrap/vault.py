@@ -274,6 +274,19 @@ class Vault(Upkeep):
         with self._mutex:
             return rename(self._writer, address, new_name)
 
+    def remove(self, address: str, *, expected_hash: str | None = None) -> Written:
+        """Take an item out of its file: a change that ``undo`` takes back, unlike :meth:`forget`. Links to it stay.
+
+        Raises:
+            NotFound: there is no such item.
+            ChangedUnderneath: it is not what was read; nothing was written.
+            VaultReadOnly, VaultFull, VaultBusy.
+        """
+        from memoranda.services.remember import remove
+
+        with self._mutex:
+            return remove(self._writer, address, expected_hash=expected_hash)
+
     def forget(
         self,
         address: str | None = None,

@@ -41,11 +41,15 @@ def turn_print(turn: Turn) -> int:
 
 
 def conversations(turns: Iterable[Turn]) -> dict[str, dict[str, tuple[Turn, int]]]:
-    """The turns of a file by conversation and id, each with its place; of one that comes twice the last counts."""
+    """The turns of a file that say something, by conversation and id, each with its place.
+
+    Of one that comes twice the last counts. A turn without a text (a call of a
+    tool, one that was forgotten) answers no question.
+    """
     found: dict[str, dict[str, tuple[Turn, int]]] = {}
     for order, turn in enumerate(turns):
-        if not turn.forgotten:
-            said = found.setdefault(turn.conversation, {})
-            said.pop(turn.turn, None)
+        said = found.setdefault(turn.conversation, {})
+        said.pop(turn.turn, None)
+        if turn.text and not turn.text.isspace():
             said[turn.turn] = (turn, order)
-    return found
+    return {conversation: said for conversation, said in found.items() if said}

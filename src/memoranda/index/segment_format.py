@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 #: To be raised with every change of the layout, or of what is kept of an entry.
-VERSION = 3
+VERSION = 4
 MAGIC = b"memoranda-keywords-" + (b"<" if sys.byteorder == "little" else b">")
 #: magic, version, offset and length of the contents.
 HEADER = Struct("=20sIQQ")

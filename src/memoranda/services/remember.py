@@ -1,4 +1,4 @@
-"""Writing items: remember, revise, rename. Each is a plan over a transaction; see :mod:`.writer`."""
+"""Writing items: remember, revise, rename, remove. Each is a plan over a transaction; see :mod:`.writer`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from memoranda.services.writer import Writer
     from memoranda.storage.transaction import OpenCategory, Transaction
 
-__all__ = ["OnExists", "field_value", "remember", "rename", "revise"]
+__all__ = ["OnExists", "field_value", "remember", "remove", "rename", "revise"]
 
 if TYPE_CHECKING:
     OnExists = Literal["conflict", "revise", "append", "rename"]
@@ -135,10 +135,7 @@ def revise(
     def plan(transaction: Transaction) -> Written:
         category, present = _present(writer, transaction, wanted)
         older = None if superseded is None else _present(writer, transaction, superseded)
-        if expected_hash is not None and not present.hash.startswith(expected_hash.strip() or "?"):
-            raise ChangedUnderneath(
-                f"{wanted} is not what was read: its hash is {present.hash}, not {expected_hash}; read it again"
-            )
+        _check_hash(wanted, present, expected_hash)
         return _revised(writer, transaction, category, present, body, values, keep_links, redactions, older)
 
     return writer.run("update", plan)
@@ -168,6 +165,29 @@ def rename(writer: Writer, address: str, new_name: str) -> Written:
         return Written(str(where), "renamed", renamed.hash, transaction.id, redactions, notes)
 
     return writer.run("rename", plan)
+
+
+def remove(writer: Writer, address: str, *, expected_hash: str | None = None) -> Written:
+    """Take an item out of its file; see :meth:`memoranda.Vault.remove`."""
+    wanted = _item_address(address)
+
+    def plan(transaction: Transaction) -> Written:
+        category, present = _present(writer, transaction, wanted)
+        _check_hash(wanted, present, expected_hash)
+        where = category.address.named(present.name)
+        removed = category.remove(present.name)
+        transaction.log("remove", where, before=removed.hash, detail={"path": category.relative})
+        writer.touch(where)
+        return Written(str(where), "removed", "", transaction.id)
+
+    return writer.run("remove", plan)
+
+
+def _check_hash(wanted: Address, present: CurrentItem, expected: str | None) -> None:
+    if expected is not None and not present.hash.startswith(expected.strip() or "?"):
+        raise ChangedUnderneath(
+            f"{wanted} is not what was read: its hash is {present.hash}, not {expected}; read it again"
+        )
 
 
 def _superseded(values: dict[str, str | None], wanted: Address) -> Address | None:

@@ -211,3 +211,24 @@ def test_rename_in_a_batch_sees_what_is_only_pending(vault: Vault, root: Path) -
         vault.remember("fresh:a", "knows [[people:lin]]")
         vault.rename("people:lin", "ada")
     assert "[[people:ada]]" in (root / "memory/fresh.md").read_text()
+
+
+def test_removing_an_item_is_a_change_that_undo_takes_back(vault: Vault, root: Path) -> None:
+    write(root, "memory/c.md", "# c\n\nby hand\n\n## a\n\none\n\n## b\n\ntwo [[c:a]]\n")
+    before = memory_bytes(root)
+    item = vault.get("c:a")
+    assert item is not None
+    with pytest.raises(ChangedUnderneath):
+        vault.remove("c:a", expected_hash="0000")
+    removed = vault.remove("c:a", expected_hash=item.hash)
+    assert (removed.status, removed.address) == ("removed", "c:a")
+    assert vault.get("c:a") is None
+    assert (root / "memory" / "c.md").read_text(encoding="utf-8") == "# c\n\nby hand\n\n## b\n\ntwo [[c:a]]\n"
+    assert vault.retrieve("one").no_match
+    assert [entry.action for entry in vault.log()][-1] == "remove"
+    with pytest.raises(NotFound):
+        vault.remove("c:a")
+    with pytest.raises(UsageError):
+        vault.remove("c")
+    vault.undo()
+    assert memory_bytes(root) == before

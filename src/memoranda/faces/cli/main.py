@@ -90,7 +90,8 @@ def _main(argv: list[str]) -> int:
         return EXIT_INTERRUPTED
     except MemorandaError as error:
         out.error(str(error))
-        return error.exit_code
+        # A host takes a hook's exit code for an order: 2 would withhold what the user said.
+        return 0 if _is_hook_of_a_session(argv) else error.exit_code
     except OSError as error:
         return _system_error(error, out)
     except Exception as error:
@@ -99,6 +100,11 @@ def _main(argv: list[str]) -> int:
         out.error(f"internal error: {type(error).__name__}: {error} (MEMORANDA_DEBUG=1 shows where)")
         return EXIT_INTERNAL
     return code
+
+
+def _is_hook_of_a_session(argv: list[str]) -> bool:
+    """Whether an event of a host's session is handled, not a command of a person."""
+    return "hook" in argv[:3] and not {"install", "uninstall", "-h", "--help"} & set(argv) and not sys.stdin.isatty()
 
 
 def _system_error(error: OSError, out: Output) -> int:

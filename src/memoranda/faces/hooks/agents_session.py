@@ -184,7 +184,8 @@ async def _in_thread(work: Callable[[], T]) -> T:
     """Do work in a thread, to its end even where the waiting task is cancelled."""
     import asyncio
 
-    return await asyncio.shield(asyncio.to_thread(work))
+    # A future and not a task: what ends a loop cancels its tasks, also those that are shielded.
+    return await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, work))
 
 
 def _role(item: Any) -> str:

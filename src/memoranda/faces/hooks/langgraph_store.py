@@ -23,9 +23,8 @@ as it was, but for secrets, which are replaced, and blocks recalled from memory,
 which are left out: the vault stores neither. Names that differ in case alone
 cannot both be there.
 
-**Deleting** ends an item's validity: the store has it no longer, ``undo`` brings
-it back, and recall shows it, if at all, as no longer valid. ``Vault.forget``
-removes it for good.
+**Deleting** takes the item out of its file: ``undo`` brings it back.
+``Vault.forget`` removes it for good, from the history too.
 
 **Left out**: ``index`` (all text is searched), and a lifetime (``ttl``), which
 is refused. ``search`` with a query gives what matches it, best first; without
@@ -71,8 +70,6 @@ _log = logging.getLogger("memoranda.hooks")
 _PLACES = {"users": "user", "agents": "agent", "projects": "project"}
 #: The category of a namespace that names no more than a user, an agent or a project.
 _GENERAL = "general"
-#: An item that was deleted and is put again is valid until then: a moment cannot be taken out.
-_ALWAYS = "9999-01-01T00:00:00Z"
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -135,7 +132,7 @@ class MemorandaStore(_Base):  # type: ignore[misc]
 
     def _get(self, namespace: tuple[str, ...], key: str) -> Any:
         item = self._find(namespace, key)
-        if item is None or self._is_deleted(item):
+        if item is None:
             return None
         return _langgraph.Item(**self._shown(item, namespace, key))
 
@@ -146,9 +143,7 @@ class MemorandaStore(_Base):  # type: ignore[misc]
         now = written_moment(self.vault.clock.now())
         item = self._find(namespace, key)
         if item is not None:
-            again = self._is_deleted(item)
-            changes = {"ts": now, "valid_to": _ALWAYS} if again else {}
-            self.vault.revise(str(item.address), text, keep_links=False, source=source, valid_from=now, **changes)
+            self.vault.revise(str(item.address), text, keep_links=False, source=source, valid_from=now)
             return
         address = f"{self._category(namespace)}:{name_of(key)}"
         written = self.vault.remember(address, text, source=source, ts=now)
@@ -162,9 +157,8 @@ class MemorandaStore(_Base):  # type: ignore[misc]
 
     def _delete(self, namespace: tuple[str, ...], key: str) -> None:
         item = self._find(namespace, key)
-        if item is not None and not self._is_deleted(item):
-            now = written_moment(self.vault.clock.now())
-            self.vault.revise(str(item.address), item.text, valid_to=now)
+        if item is not None:
+            self.vault.remove(str(item.address))
 
     def _search(self, op: Any) -> list[Any]:
         prefix = tuple(op.namespace_prefix)
@@ -197,7 +191,7 @@ class MemorandaStore(_Base):  # type: ignore[misc]
                 seen.add(hit.address)
                 item = self.vault.get(hit.address)
                 namespace = None if item is None else self._namespace(item.address)
-                if item is None or namespace is None or namespace[: len(prefix)] != prefix or self._is_deleted(item):
+                if item is None or namespace is None or namespace[: len(prefix)] != prefix:
                     continue
                 yield item, namespace, hit.score
             if len(found.hits) < k:
@@ -215,11 +209,11 @@ class MemorandaStore(_Base):  # type: ignore[misc]
         for scope in self._scopes(prefix):
             for item in self.vault.items(scope=str(scope)):
                 namespace = self._namespace(item.address)
-                if namespace is not None and namespace[: len(prefix)] == prefix and not self._is_deleted(item):
+                if namespace is not None and namespace[: len(prefix)] == prefix:
                     yield item, namespace
 
     def _find(self, namespace: tuple[str, ...], key: str) -> Item | None:
-        """The item of exactly this namespace and key, deleted or not; a person's item goes by the name it has."""
+        """The item of exactly this namespace and key; a person's item goes by the name it has."""
         category = self._category(namespace)
         for name in dict.fromkeys((name_of(key), key)):
             with suppress(BadName):
@@ -244,10 +238,6 @@ class MemorandaStore(_Base):  # type: ignore[misc]
         with suppress(UsageError):
             return parse_moment(text, self.vault.clock.zone()) if text else None
         return None
-
-    def _is_deleted(self, item: Item) -> bool:
-        end = self._moment(item.metadata.valid_to)
-        return end is not None and end <= self.vault.clock.now()
 
     def _scopes(self, prefix: tuple[str, ...]) -> list[Scope]:
         """The scopes in which a namespace of this beginning may lie."""
