@@ -9,8 +9,9 @@ from memoranda.core.model import Imported, Problem, Redaction
 from memoranda.core.names import normalize_newlines
 from memoranda.core.records import dataclass, replace
 from memoranda.retrieval.rendering import strip_injected
+from memoranda.services.cleaning import field_value
 from memoranda.services.redaction import redact
-from memoranda.services.remember import field_value, remember
+from memoranda.services.remember import remember
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -243,6 +243,7 @@ class Memorizer:
             "ts": exchange.ts or None,
             "type": one.type or None,
             "actor": ACTOR,
+            "about": one.about if one.about not in ("user", exchange.owner) else None,
             "flags": " ".join(sorted(set(one.flags))) or None,
         }
         if one.op == "merge":

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from memoranda.core.addresses import parse_address
 from memoranda.core.bodies import read_body
-from memoranda.core.errors import BadName, BadText, ChangedUnderneath, NameTaken, NotFound, UsageError
+from memoranda.core.errors import ChangedUnderneath, NameTaken, NotFound, UsageError
 from memoranda.core.exchanges import MERGED_FROM
 from memoranda.core.links import find_links, format_link
 from memoranda.core.metadata import EMPTY_METADATA, KNOWN_KEYS
 from memoranda.core.model import Redaction, Written
-from memoranda.core.names import check_item_name, made_name, name_key, normalize_newlines
+from memoranda.core.names import check_item_name, made_name, name_key
 from memoranda.core.records import replace
-from memoranda.retrieval.rendering import strip_injected
+from memoranda.services.cleaning import checked_fields, cleaned, merged
 from memoranda.services.linking import Retarget, rewrite_pointers
 from memoranda.services.redaction import redact
-from memoranda.storage.clock import parse_moment, written_moment
+from memoranda.storage.clock import written_moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import tzinfo
     from typing import Literal
 
     from memoranda.core.addresses import Address
@@ -30,14 +27,13 @@ if TYPE_CHECKING:
     from memoranda.services.writer import Writer
     from memoranda.storage.transaction import OpenCategory, Transaction
 
-__all__ = ["OnExists", "field_value", "remember", "remove", "rename", "revise"]
+__all__ = ["OnExists", "remember", "remove", "rename", "revise"]
 
 if TYPE_CHECKING:
     OnExists = Literal["conflict", "revise", "append", "rename"]
 else:
     OnExists = str
 _ON_EXISTS: tuple[OnExists, ...] = ("conflict", "revise", "append", "rename")
-_MOMENTS = ("ts", "valid_from", "valid_to")
 _REVISABLE = (*(key for key in KNOWN_KEYS if key not in ("name", "superseded_by")), MERGED_FROM)
 
 
@@ -59,9 +55,9 @@ def remember(
     if on_exists not in _ON_EXISTS:
         raise UsageError(f"on_exists is one of {', '.join(_ON_EXISTS)}, not {on_exists!r}")
     wanted = parse_address(address, writing=True)
-    wanted, body, redactions = _cleaned(wanted, text)
-    values, more = _checked_fields(writer, fields)
-    redactions = _merged(redactions, more)
+    wanted, body, redactions = cleaned(wanted, text)
+    values, more = checked_fields(fields, writer.storage.clock.zone())
+    redactions = merged(redactions, more)
     given = {key: value for key, value in values.items() if value is not None}
     if dated and values.get("ts") is None:
         values["ts"] = written_moment(writer.storage.clock.now().replace(microsecond=0))
@@ -127,9 +123,9 @@ def revise(
         if key not in _REVISABLE:
             raise UsageError(f"{key!r} is no metadata; what can be changed is {', '.join(_REVISABLE)}")
     wanted = _item_address(address)
-    _, body, redactions = _cleaned(replace(wanted, name=None), text)
-    values, more = _checked_fields(writer, fields)
-    redactions = _merged(redactions, more)
+    _, body, redactions = cleaned(replace(wanted, name=None), text)
+    values, more = checked_fields(fields, writer.storage.clock.zone())
+    redactions = merged(redactions, more)
     superseded = _superseded(values, wanted)
 
     def plan(transaction: Transaction) -> Written:
@@ -252,70 +248,6 @@ def _present(writer: Writer, transaction: Transaction, wanted: Address) -> tuple
     if present is None:
         raise NotFound(f"there is no {wanted}")
     return category, present
-
-
-def _cleaned(address: Address, text: str) -> tuple[Address, str, tuple[Redaction, ...]]:
-    """The address and text as they may be stored: without secrets and without what was only recalled."""
-    body = strip_injected(normalize_newlines(text))
-    if not body.strip():
-        recalled = "the text is only a recalled block; there is nothing new to remember"
-        raise BadText(recalled if text.strip() else "the text is empty")
-    body, redactions = redact(body.strip("\n"))
-    if redact(f"{address.scope.name} {address.category}")[1]:
-        raise BadName("a category or scope may not hold a secret; nothing was written")
-    if address.name is not None:
-        name, more = redact(address.name)
-        if more:
-            address = address.named(check_item_name(name))
-            redactions = _merged(redactions, more)
-    return address, body, redactions
-
-
-def _checked_fields(
-    writer: Writer, fields: Mapping[str, object]
-) -> tuple[dict[str, str | None], tuple[Redaction, ...]]:
-    values: dict[str, str | None] = {}
-    redactions: tuple[Redaction, ...] = ()
-    for key, value in fields.items():
-        if value is not None:
-            clean, more = redact(normalize_newlines(_written(value)).strip())
-            redactions = _merged(redactions, more)
-            if clean:
-                values[key] = field_value(key, clean, writer.storage.clock.zone())
-    return values, redactions
-
-
-def _written(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return f"{value:g}" if isinstance(value, (int, float)) else str(value)
-
-
-def field_value(key: str, text: str, zone: tzinfo) -> str:
-    """A metadata value as it is stored: moments in UTC, a day that something is valid to up to its end.
-
-    Raises:
-        UsageError: it is no moment, or no number from 0 to 1, where it has to be one.
-    """
-    if key in _MOMENTS:
-        last = key == "valid_to"
-        moment = parse_moment(text, zone, end_of_day=last)
-        return written_moment(moment + timedelta(microseconds=last and len(text) <= 10))
-    if key == "confidence":
-        try:
-            known = 0.0 <= float(text) <= 1.0
-        except ValueError:
-            known = False
-        if not known:
-            raise UsageError(f"confidence is a number from 0 to 1, not {text!r}")
-    return text
-
-
-def _merged(first: tuple[Redaction, ...], second: tuple[Redaction, ...]) -> tuple[Redaction, ...]:
-    counts: dict[str, int] = {}
-    for redaction in (*first, *second):
-        counts[redaction.kind] = counts.get(redaction.kind, 0) + redaction.count
-    return tuple(Redaction(kind, count) for kind, count in counts.items())
 
 
 def _unchanged(

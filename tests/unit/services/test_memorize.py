@@ -71,6 +71,16 @@ def test_a_fact_is_written_with_its_source_and_the_turns_are_kept(vault: Vault) 
     assert {entry.actor for entry in vault.log()} == {ACTOR}
 
 
+def test_whom_it_is_about_is_told_apart_from_whose_memory_it_is(vault: Vault) -> None:
+    put(vault, "My sister Rita sails.", user="lin")
+    run(
+        vault,
+        operations(add("family", "rita", "Rita sails.", about="Rita"), add("a", "b", "Lin rows.", about="user:lin")),
+    )
+    about = {item.name: (item.metadata.owner, item.metadata.get("about")) for item in vault.items(scope="user/lin")}
+    assert about == {"rita": ("user:lin", "Rita"), "b": ("user:lin", None)}
+
+
 def test_all_of_an_exchange_is_one_change_that_one_undo_takes_back(vault: Vault) -> None:
     vault.remember("home:lives-in-porto", "Ana lives in Porto.")
     before = (Path(vault.root) / "memory" / "home.md").read_text(encoding="utf-8")
