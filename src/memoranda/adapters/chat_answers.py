@@ -92,11 +92,11 @@ def _error_within(answered: Answered, place: str, choices: object) -> Refused:
 def _no_text(choice: dict[str, object], message: dict[str, object], place: str, key: str) -> Refused:
     refusal, end = message.get("refusal"), choice.get("finish_reason")
     if isinstance(refusal, str) and refusal.strip():
-        return Refused(f"the model at {place} declined to answer: {shown(refusal, key)}")
+        return Refused(f"the model at {place} declined to answer: {shown(refusal, key)}", declined=True)
     if end == "content_filter":
-        return Refused(f"{place} withheld the reply (content_filter)")
+        return Refused(f"{place} withheld the reply (content_filter)", declined=True)
     if end == "length":
-        return Refused(f"the model at {place} came to its limit of tokens before it said anything: raise max_tokens")
+        return Refused(f"the model at {place} came to its limit of tokens before it said anything: raise max_tokens", declined=True)
     return Refused(f"the model at {place} replied with nothing", again=True)
 
 

@@ -25,6 +25,7 @@ class Refused(Exception):
     ``again``: it may do so another time, after ``wait`` seconds if that is not
     ``None``. ``size``: it may do so with fewer or shorter texts. ``late``: it
     was given up on. ``unpaid``: it may do so when somebody has paid.
+    ``declined``: this request will never bring anything, whatever is set or paid.
     """
 
     def __init__(
@@ -35,8 +36,10 @@ class Refused(Exception):
         late: bool = False,
         wait: float | None = None,
         unpaid: bool = False,
+        declined: bool = False,
     ) -> None:
         super().__init__(message)
+        self.declined = declined
         self.again, self.size, self.late, self.wait, self.unpaid = again or late, size, late, wait, unpaid
 
 

@@ -69,10 +69,10 @@ class OpenAIModel:
         """The reply, as it came: not parsed, and cut where the endpoint cut it.
 
         Raises:
-            ServiceRefused: there is none, and asking again would give none: too
-                long, no such model, a wrong key, declined.
-            ServiceFailed: there is none yet: busy, broken, unpaid, unreachable,
-                not in time, or an answer that is no reply.
+            ServiceRefused: there is none, and asking the same again would give
+                none: too long, or declined.
+            ServiceFailed: there is none yet: busy, broken, unpaid, unreachable, not
+                in time, a wrong key, no such model, or an answer that is no reply.
             MissingExtra: the package openai is missing.
             UsageError: there is no credential.
         """
@@ -86,8 +86,8 @@ class OpenAIModel:
         except Refused as refused:
             failed = refused
         # Raised here, so that no traceback carries what the endpoint wrote.
-        lasting = not (failed.again or failed.unpaid)
-        raise (ServiceRefused if lasting else ServiceFailed)(str(failed))
+        # A wrong key, no such model: somebody will mend that, and then all that waits can be asked.
+        raise (ServiceRefused if failed.size or failed.declined else ServiceFailed)(str(failed))
 
     def _reply(self, messages: list[dict[str, str]]) -> str:
         from time import monotonic

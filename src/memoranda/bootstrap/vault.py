@@ -66,7 +66,6 @@ class Vault(Upkeep):
         self._embedder, self._background = embedder, background
         # Who has no vectors pays for none.
         self._vectors = self._choose_vectors() if embedder is not None or self.settings.embedding else None
-        self._mutex = self._contents.mutex
         self._made_writer: Writer | None = None
         if self.settings.segmenter:
             self._choose_segmenter(self.settings.segmenter)
@@ -166,7 +165,7 @@ class Vault(Upkeep):
             self._vectors.close()
         if not self.settings.overview:
             return
-        with self._mutex:
+        with self._contents.mutex:
             if is_current(self._storage):
                 return
             from memoranda.services.overview import refresh_changed
@@ -234,7 +233,7 @@ class Vault(Upkeep):
         }
         from memoranda.services.remember import remember
 
-        with self._mutex:
+        with self._contents.mutex:
             return remember(self._writer, address, text, on_exists=on_exists, fields=fields)
 
     def revise(
@@ -258,7 +257,7 @@ class Vault(Upkeep):
         """
         from memoranda.services.remember import revise
 
-        with self._mutex:
+        with self._contents.mutex:
             return revise(
                 self._writer, address, text, expected_hash=expected_hash, keep_links=keep_links, fields=fields
             )
@@ -271,7 +270,7 @@ class Vault(Upkeep):
         """
         from memoranda.services.remember import rename
 
-        with self._mutex:
+        with self._contents.mutex:
             return rename(self._writer, address, new_name)
 
     def remove(self, address: str, *, expected_hash: str | None = None) -> Written:
@@ -284,7 +283,7 @@ class Vault(Upkeep):
         """
         from memoranda.services.remember import remove
 
-        with self._mutex:
+        with self._contents.mutex:
             return remove(self._writer, address, expected_hash=expected_hash)
 
     def forget(
@@ -306,7 +305,7 @@ class Vault(Upkeep):
         """
         from memoranda.services.forget import forget
 
-        with self._mutex:
+        with self._contents.mutex:
             wipe = None
             with suppress(MemorandaError):
                 wipe = None if (embedding := self._embedding) is None else embedding.wipe
@@ -330,7 +329,7 @@ class Vault(Upkeep):
         """
         from memoranda.services.undo import undo
 
-        with self._mutex:
+        with self._contents.mutex:
             # What a person changed since the last look may be the newest change.
             if not self._writer.in_batch:
                 self._contents.refresh()
@@ -343,5 +342,5 @@ class Vault(Upkeep):
         Raises (at the end):
             Conflict: a person's changes meanwhile do not go together with these.
         """
-        with self._mutex, self._writer.batch():
+        with self._contents.mutex, self._writer.batch():
             yield

@@ -142,4 +142,4 @@ class ServiceFailed(MemorandaError):
 
 
 class ServiceRefused(ServiceFailed):
-    """It would be answered the same if it were asked again: no such model, no permission, too long."""
+    """The same request would be answered the same for ever: it is too long, or was declined."""

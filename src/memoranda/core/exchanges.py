@@ -9,10 +9,19 @@ from memoranda.core.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
-__all__ = ["MERGED_FROM", "REPLY", "Exchange", "TurnContext", "exchange_from_record", "exchange_to_record"]
+__all__ = [
+    "MERGED_FROM",
+    "REPLY",
+    "Exchange",
+    "TurnContext",
+    "exchange_from_record",
+    "exchange_to_record",
+    "joined_sources",
+    "split_sources",
+]
 
 #: Behind the id of a turn, the id of what the assistant answered.
 REPLY = ".reply"
@@ -129,3 +138,13 @@ def _turn(conversation: str, row: Mapping[str, Any]) -> Turn:
     if not all(isinstance(value, str) for value in values.values()) or not values["turn"]:
         raise ValueError("it is no exchange of a conversation")
     return Turn(conversation, extra={key: value for key, value in row.items() if key not in _OWN}, **values)
+
+
+def joined_sources(sources: Iterable[str]) -> str:
+    """Addresses of turns as the metadata :data:`MERGED_FROM` has them: each once, spaces within one as ``%20``."""
+    return " ".join(dict.fromkeys(one.replace("%", "%25").replace(" ", "%20") for one in sources))
+
+
+def split_sources(text: str | None) -> list[str]:
+    """The addresses that :func:`joined_sources` joined."""
+    return [one.replace("%20", " ").replace("%25", "%") for one in (text or "").split()]

@@ -145,7 +145,7 @@ class LanguageModel(Protocol):
         one. May take long.
 
         Raises:
-            ServiceRefused: there is no reply, and asking again would give none.
+            ServiceRefused: there is no reply, and asking the same again would give none.
             Exception: whatever else it is, there is no reply yet.
         """
         ...

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
+from _weakrefset import WeakSet  # weakref's, without the rest of weakref
 from collections.abc import Callable
 from contextlib import contextmanager
 
@@ -48,6 +50,7 @@ class Contents:
 
     def __init__(self, storage: Storage, resources: Resources) -> None:
         self.mutex = threading.RLock()
+        _OPEN.add(self)
         self._storage = storage
         self._resources = resources
         self._made: tuple[Corpus, Refresher] | None = None
@@ -204,6 +207,21 @@ class Contents:
                 continue
             if loaded is not None:
                 yield relative, vault.address_of(root, relative) or wanted, loaded
+
+
+def _start_over() -> None:
+    """In a forked child: the threads that were reading are the parent's."""
+    for contents in list(_OPEN):
+        if contents.mutex.acquire(blocking=False):
+            contents.mutex.release()
+        else:
+            contents.mutex = threading.RLock()
+            contents._made = None
+
+
+_OPEN: WeakSet[Contents] = WeakSet()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_over)
 
 
 def _entry(address: Address, name: str, section: Section, relative: str) -> Entry:

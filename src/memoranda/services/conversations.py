@@ -91,7 +91,8 @@ def _turn(record: Turn | Problem | Mapping[str, Any]) -> Turn | Problem:
     if turn is None:
         return Problem("turns", 0, "turn", "a turn needs at least conversation, turn and text")
     for what, identifier in (("conversation", turn.conversation), ("turn", turn.turn)):
-        if not identifier.strip() or _FORBIDDEN_IN_ID & set(identifier) or (what == "turn" and "#" in identifier):
+        forbidden = any(sign in _FORBIDDEN_IN_ID or "\ud800" <= sign <= "\udfff" for sign in identifier)
+        if forbidden or not identifier.strip() or (what == "turn" and "#" in identifier):
             return Problem("turns", 0, "turn", f"{identifier!r} cannot be the id of a {what}")
     if turn.ts:
         try:

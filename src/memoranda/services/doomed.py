@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from memoranda.core.addresses import Scope, parse_address, parse_turn
 from memoranda.core.errors import Conflict, NotFound, UsageError, VaultUnreadable
-from memoranda.core.exchanges import MERGED_FROM, REPLY
+from memoranda.core.exchanges import MERGED_FROM, REPLY, split_sources
 from memoranda.core.names import check_identifier, name_key
 from memoranda.core.records import dataclass, field
 from memoranda.services.linking import item_key
@@ -173,7 +173,7 @@ def _find_derived(storage: Storage, wanted: TurnAddress, found: Doomed) -> None:
 
 def _origins(metadata: Metadata) -> Iterator[TurnAddress]:
     """The turns that an item comes from: its source, and what was merged into it."""
-    for text in (metadata.source or "", *(metadata.get(MERGED_FROM) or "").split()):
+    for text in (metadata.source or "", *split_sources(metadata.get(MERGED_FROM))):
         origin = parse_turn(text) if text else None
         if origin is not None:
             yield origin

@@ -79,12 +79,11 @@ class Memorizing(Reading):
         """
         from memoranda.storage.inbox import key_of
 
-        known, waiting = self.inbox.memorized(), self.inbox.held_keys()
+        waiting = self.inbox.held_keys()
         queued = others = 0
         for number, exchange in enumerate(exchanges, 1):
             added = None
-            there = all((turn.conversation, turn.turn) in known for turn in exchange.turns)
-            if not there and key_of(exchange) not in waiting:
+            if key_of(exchange) not in waiting and not self.inbox.is_memorized(exchange):
                 with suppress(UsageError):  # its ids cannot be any: who read it has said so
                     added = self.enqueue(exchange)
             if added is None:
@@ -110,7 +109,7 @@ class Memorizing(Reading):
             find=self._item_at,
             categories=lambda scope: [found.address for found in self.categories(scope)],
             keep=self._kept,
-            forgotten=self._is_forgotten,
+            standing=self._standing,
             now=lambda: self.clock.now().timestamp(),
         )
         return Worker(self.inbox, Memorizer(self._writer, self.inbox, around), model, told)
@@ -137,18 +136,19 @@ class Memorizing(Reading):
         context = context or TurnContext()
         said = str(arguments.get("text") or "")
         turn = Turn(context.conversation, context.turn or "1", said)
-        exchange = Exchange(context.conversation, (turn,), context.written_scope, context.read_scopes, context.owner)
+        owner = str(arguments.get("owner") or "") or context.owner
+        exchange = Exchange(context.conversation, (turn,), context.written_scope, context.read_scopes, owner)
         with self._contents.mutex, self._storage.locked():
 
             def near(text: str) -> list[Item]:
-                hits = self._related(text, [exchange.scope], 6)
+                hits = self._related(text, [exchange.scope], 6, "keyword")
                 return [item for hit in hits if (item := self._item_at(parse_address(hit.address))) is not None]
 
             style: Literal["colon", "hash"] = "hash" if self.settings.link_style == "hash" else "colon"
             validation = Validation(exchange, self._item_at, near, style)
             return remember_called(self._writer, validation, exchange, arguments, actor)
 
-    def _related(self, text: str, scopes: Sequence[str], count: int) -> Sequence[Hit]:
+    def _related(self, text: str, scopes: Sequence[str], count: int, mode: str) -> Sequence[Hit]:
         from memoranda.services.recall import recall
 
         return recall(
@@ -159,7 +159,7 @@ class Memorizing(Reading):
             budget=None,
             levels=("item",),
             scopes=scopes,
-            mode="auto",
+            mode=mode,
             as_of=None,
             explain=False,
             deadline=_PATIENCE,
@@ -173,9 +173,14 @@ class Memorizing(Reading):
         entry = self._contents.find(address)
         return None if entry is None else as_item(entry)
 
-    def _is_forgotten(self, exchange: Exchange) -> bool:
-        wanted = {turn.turn for turn in exchange.turns}
-        return any(turn.forgotten and turn.turn in wanted for turn in self._resources.turns(exchange.conversation))
+    def _standing(self, exchange: Exchange) -> Literal["new", "memorized", "forgotten"]:
+        known = {turn.turn: turn for turn in self._resources.turns(exchange.conversation)}
+        there = [known.get(turn.turn) for turn in exchange.turns]
+        if any(turn is not None and turn.forgotten for turn in there):
+            return "forgotten"
+        pairs = zip(there, exchange.turns, strict=True)
+        same = all(old is not None and old.text == turn.text for old, turn in pairs)
+        return "memorized" if same and self.inbox.is_memorized(exchange) else "new"
 
     def _kept(self, turns: Iterable[Turn]) -> list[str]:
         """Bring turns in as they were said; what hindered it, in words."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 from memoranda.core.errors import BadName, UsageError
 from memoranda.core.exchanges import REPLY, Exchange
 from memoranda.core.model import Problem, Turn
 from memoranda.core.records import replace
 from memoranda.services.conversations import as_kept
+from memoranda.services.redaction import redact
 from memoranda.storage.clock import written_moment
 
 TYPE_CHECKING = False
@@ -27,7 +30,7 @@ def exchange_of(user_text: str, assistant_text: str, context: TurnContext, conve
     """The exchange of one turn. ``conversation`` is the id where the context names none. Raises BadName."""
     now = clock.now()
     ts = context.ts or written_moment(now.replace(microsecond=0))
-    turn = context.turn or now.strftime("%Y%m%dT%H%M%S.%f")
+    turn = context.turn or f"{now.strftime('%Y%m%dT%H%M%S.%f')}-{os.urandom(2).hex()}"
     conversation = context.conversation or conversation
     said = Turn(conversation, turn, user_text, ts, context.speaker or context.user, "user")
     answered = Turn(conversation, turn + REPLY, assistant_text, ts, context.assistant or context.agent, "assistant")
@@ -44,6 +47,9 @@ def queue(inbox: Inbox, exchange: Exchange) -> str | None:
         BadName, UsageError: an id or a time means nothing; nothing is queued.
         VaultFull, VaultReadOnly: nothing is queued.
     """
+    for named in (exchange.scope, *exchange.scopes, exchange.owner or ""):
+        if redact(named)[1]:
+            raise BadName("the name of a user, an agent, a project or a scope holds a secret; nothing was written")
     turns = []
     for turn in exchange.turns:
         kept, _ = as_kept(turn)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memoranda.core.addresses import parse_address
 from memoranda.core.bodies import read_body
 from memoranda.core.errors import ChangedUnderneath, NameTaken, NotFound, UsageError
-from memoranda.core.exchanges import MERGED_FROM
+from memoranda.core.exchanges import MERGED_FROM, joined_sources, split_sources
 from memoranda.core.links import find_links, format_link
 from memoranda.core.metadata import EMPTY_METADATA, KNOWN_KEYS
 from memoranda.core.model import Redaction, Written
@@ -18,16 +18,27 @@ from memoranda.storage.clock import written_moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Literal
 
     from memoranda.core.addresses import Address
     from memoranda.core.editing import CurrentItem
     from memoranda.core.metadata import Metadata
+    from memoranda.core.model import Item
     from memoranda.services.writer import Writer
     from memoranda.storage.transaction import OpenCategory, Transaction
 
-__all__ = ["OnExists", "remember", "remove", "rename", "revise"]
+__all__ = [
+    "OnExists",
+    "extend",
+    "is_news",
+    "mark_superseded",
+    "relink",
+    "remember",
+    "remove",
+    "rename",
+    "revise",
+]
 
 if TYPE_CHECKING:
     OnExists = Literal["conflict", "revise", "append", "rename"]
@@ -75,8 +86,7 @@ def remember(
         if present is not None and on_exists == "append":
             return _appended(writer, transaction, category, present, body, redactions)
         known = _same_text(category, present, body, values.get("owner"))
-        renames = linked and on_exists == "rename"
-        if known is not None and renames and _is_news(category.get(known), values.get("source")):
+        if known is not None and linked and on_exists == "rename" and is_news(category.get(known), values):
             known = None
         if known is not None:
             same = wanted.name is None or name_key(known) == name_key(wanted.name)
@@ -179,6 +189,60 @@ def remove(writer: Writer, address: str, *, expected_hash: str | None = None) ->
     return writer.run("remove", plan)
 
 
+def extend(writer: Writer, address: str, addition: str, source: str) -> Written:
+    """Put more behind an item's text, which stays as it is, and note where that comes from.
+
+    An addition that begins with all of the text, to the letter, is taken as the
+    text with what is new behind it. Raises NotFound.
+    """
+    wanted = _item_address(address)
+    _, body, redactions = cleaned(replace(wanted, name=None), addition)
+
+    def plan(transaction: Transaction) -> Written:
+        category, present = _present(writer, transaction, wanted)
+        rest = body.removeprefix(present.text)
+        if body in present.text.split("\n\n") or not rest.strip():
+            return _unchanged(category, present.name, "unchanged", "it holds this text already", redactions)
+        goes_on = present.text and rest != body and (rest[0].isspace() or not (rest[0] + present.text[-1]).isalnum())
+        text = body if goes_on else f"{present.text}\n\n{body}" if present.text else body
+        sources = [*split_sources(present.metadata.get(MERGED_FROM)), source]
+        metadata = present.metadata.with_values(**{MERGED_FROM: joined_sources(sources)})
+        extended = category.replace(present.name, text, metadata)
+        where = category.address.named(extended.name)
+        detail = {"path": category.relative, "appended": True}
+        transaction.log("update", where, before=present.hash, after=extended.hash, source=source, detail=detail)
+        writer.touch(where)
+        return Written(str(where), "appended", extended.hash, transaction.id, redactions)
+
+    return writer.run("update", plan)
+
+
+def relink(writer: Writer, address: str, change: Callable[[str], str]) -> None:
+    """Change links in an item's text, as part of the change under way. Does nothing where there is no such item."""
+    wanted = _item_address(address)
+
+    def plan(transaction: Transaction) -> None:
+        category = _opened(writer, transaction, wanted)
+        present = category.get(wanted.name or "")
+        if present is not None and (text := change(present.text)) != present.text:
+            category.replace(present.name, text)
+
+    writer.run("update", plan)
+
+
+def mark_superseded(writer: Writer, older: str, successor: str) -> Written:
+    """Say of an item that another one has taken its place. Raises NotFound: one of them is not there."""
+    one, other = _item_address(older), _item_address(successor)
+
+    def plan(transaction: Transaction) -> Written:
+        category, present = _present(writer, transaction, other)
+        where = category.address.named(present.name)
+        note = _supersede(writer, transaction, _present(writer, transaction, one), where)
+        return Written(str(where), "revised", present.hash, transaction.id, (), (note,))
+
+    return writer.run("supersede", plan)
+
+
 def _check_hash(wanted: Address, present: CurrentItem, expected: str | None) -> None:
     if expected is not None and not present.hash.startswith(expected.strip() or "?"):
         raise ChangedUnderneath(
@@ -217,9 +281,19 @@ def _same_text(category: OpenCategory, present: CurrentItem | None, body: str, o
     return category.editor.find_text(body, owner, any_owner=owner is None)
 
 
-def _is_news(known: CurrentItem | None, source: str | None) -> bool:
-    """Whether a text that was true, and is not any more, is said again elsewhere: somebody moved back."""
-    return known is not None and bool(known.metadata.superseded_by) and source not in (None, known.metadata.source)
+def is_news(known: CurrentItem | Item | None, said: Mapping[str, str | None]) -> bool:
+    """Whether a text that is there already says something new where it is said again.
+
+    ``said`` is its metadata now. It does if what was true is not any more
+    (somebody moved back), and if an event took place on another day.
+    """
+    if known is None or said.get("source") in (None, known.metadata.source):
+        return False
+    metadata, ts = known.metadata, said.get("ts") or ""
+    if metadata.superseded_by or (metadata.valid_to and ts and metadata.valid_to < ts):
+        return True
+    events = said.get("type") == "event" and metadata.type == "event"
+    return bool(events and ts and metadata.ts and metadata.ts[:10] != ts[:10])
 
 
 def _not_taken(known: CurrentItem | None, given: Mapping[str, str | None]) -> tuple[str, ...]:

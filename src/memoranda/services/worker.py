@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import threading
 import time
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from memoranda.storage.inbox import Inbox
 
 __all__ = ["Tally", "Worker"]
+
+_log = logging.getLogger("memoranda.worker")
 
 #: Seconds without anything to do until the queue is looked at again: others put into it too.
 _LOOK = 2.0
@@ -60,8 +63,8 @@ class Worker:
         self._stopping = threading.Event()
         self._rest = 0.0
         self._answered = 0.0
-        #: When what still waits was first refused an answer.
-        self._failures: dict[str, float] = {}
+        #: When what still waits was last refused an answer, and how often while another one got one.
+        self._failures: dict[str, tuple[float, int]] = {}
 
     def wake(self) -> None:
         """There is something to do."""
@@ -77,11 +80,15 @@ class Worker:
         self._inbox_swept()
         while not self._stopping.is_set():
             self._wake.clear()
+            busy, faults = False, list[Exception]()
             try:
-                busy = self._pass(set())
-            except (MemorandaError, OSError):
+                busy = self._pass(set(), faults)
+            except (MemorandaError, OSError) as error:
+                faults.append(error)
+            if faults:
                 # A full disk, a vault that was moved: nothing is lost, and it may be over soon.
-                busy, self._rest = False, self._longer_rest()
+                _log.warning("memorizing waits: %s", faults[0])
+                self._rest = self._rest if busy else self._longer_rest()
             if self._rest:
                 self._stopping.wait(self._rest * random.uniform(0.8, 1.2))
             elif not busy:
@@ -91,50 +98,67 @@ class Worker:
         """Work off what can be done now, each exchange tried once.
 
         Raises:
-            VaultError, Conflict: the vault could not be read or written.
+            VaultError, Conflict, OSError: the vault could not be read, or not written for one of them.
         """
         self._inbox_swept()
         tried: set[str] = set()
         held_up: set[str] = set()
-        while not self._stopping.is_set() and self._pass(held_up, tried):
+        faults: list[Exception] = []
+        while not self._stopping.is_set() and self._pass(held_up, faults, tried):
             pass
+        if faults:
+            raise faults[0]
+
+    def abandon(self) -> None:
+        """Leave the exchange at hand as it is: this process ends before the model has answered."""
+        self.stop()
+        self._memorizer.abandon()
 
     def _inbox_swept(self) -> None:
         with suppress(MemorandaError, OSError):
             self._inbox.sweep()
 
-    def _pass(self, held_up: set[str], tried: set[str] | None = None) -> bool:
+    def _pass(self, held_up: set[str], faults: list[Exception], tried: set[str] | None = None) -> bool:
         """Go once through what is queued; whether anything was done that leaves the queue shorter.
 
         Conversations that wait for an exchange of theirs are put into ``held_up``, and
-        those in it are passed over. With ``tried`` none is tried that is in it.
+        those in it are passed over; so are those whose exchange could not be written,
+        and why is put into ``faults``. With ``tried`` none is tried that is in it.
         """
         moved = False
         failed: list[str] = []
-        for queued in self._inbox.ids():
-            conversation = conversation_key(queued)
-            if conversation in held_up or (tried is not None and queued in tried):
+        waiting = [queued for queued in self._inbox.ids() if tried is None or queued not in tried]
+        for queued in waiting:
+            if conversation_key(queued) in held_up:
                 continue
             if queued in self._failures:
                 # Those that were never tried come first: this one may fail for ever.
                 failed.append(queued)
                 if self._holds_up(queued):
-                    held_up.add(conversation)
+                    held_up.add(conversation_key(queued))
                 continue
-            moved |= (done := self._work_on(queued, held_up, tried)) is True
+            moved |= (done := self._work_on(queued, held_up, tried, faults)) is True
             if done is None:
                 return moved
         for queued in failed:
-            moved |= (done := self._work_on(queued, held_up, tried)) is True
+            moved |= (done := self._work_on(queued, held_up, tried, faults)) is True
             if done is None:
-                break
+                return moved
         return moved
 
-    def _work_on(self, queued: str, held_up: set[str], tried: set[str] | None) -> bool | None:
+    def _work_on(self, queued: str, held_up: set[str], tried: set[str] | None, faults: list[Exception]) -> bool | None:
         """Memorize one; whether it left the queue. ``None``: stop or rest now."""
         if self._stopping.is_set():
             return None
-        found = self._memorizer.memorize(queued, self._model)
+        try:
+            found = self._memorizer.memorize(queued, self._model)
+        except (MemorandaError, OSError) as error:
+            # It may be about this one alone: the others are not to wait for it.
+            held_up.add(conversation_key(queued))
+            faults.append(error)
+            if tried is not None:
+                tried.add(queued)
+            return False
         if found.state == "gone":
             # Somebody else has it, or another one of its conversation: what follows waits for that.
             held_up.add(conversation_key(queued))
@@ -145,14 +169,17 @@ class Worker:
         if found.state != "waiting":
             self._failures.pop(queued, None)
             return True
-        self._failures.setdefault(queued, time.monotonic())
-        if self._holds_up(queued):
+        if found.asked:
+            last, alone = self._failures.get(queued, (0.0, 0))
+            # Refused an answer while another one got one: it is about this one.
+            alone += last > 0.0 and self._answered > last
+            self._failures[queued] = (time.monotonic(), alone)
+            if alone >= _REFUSED:
+                self._memorizer.give_up(queued, f"no reply in {alone} attempts while others had one: {found.error}")
+                del self._failures[queued]
+                return True
+        if queued not in self._failures or self._holds_up(queued):
             held_up.add(conversation_key(queued))
-        elif self._inbox.work(queued).attempts >= _REFUSED:
-            work = self._inbox.work(queued)
-            self._memorizer.give_up(queued, f"no reply in {work.attempts} attempts: {work.error}")
-            self._failures.pop(queued)
-            return True
         if found.asked and tried is None:
             self._rest = self._longer_rest()
             return None
@@ -160,8 +187,7 @@ class Worker:
 
     def _holds_up(self, queued: str) -> bool:
         """Whether the rest of its conversation waits for it: not where it alone is refused an answer, over and over."""
-        alone = self._answered > self._failures[queued]
-        return not alone or self._inbox.work(queued).attempts < _HELD_UP
+        return self._failures[queued][1] < _HELD_UP
 
     def _count(self, found: Memorized) -> None:
         tally = self.tally

@@ -15,6 +15,7 @@ meanwhile, and when its holder dies it is free again.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
@@ -51,6 +52,7 @@ __all__ = ["Inbox", "Parked", "Work", "conversation_key", "key_of"]
 
 _FOLDER = "inbox"
 _PARKED = "parked"
+_DONE = "memorized.jsonl"
 _QUEUED, _WORK = ".json", ".work.json"
 #: Conversations share so many locks; two that share one are not worked on at once.
 _LOCKS = 64
@@ -67,6 +69,7 @@ class Work:
     the process ended. ``asking`` is true while one is under way.
     ``not_before`` is in seconds since 1970. ``change`` is the id that the
     change in the vault has, or will have; ``faults`` say why it was parked.
+    ``again``: a person wants it asked about once more, whatever was done before.
     """
 
     attempts: int = 0
@@ -77,6 +80,7 @@ class Work:
     reply: str | None = None
     change: str = ""
     faults: tuple[str, ...] = ()
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +99,9 @@ class Inbox:
         self._vault = vault
         self._folder = vault.path(_FOLDER)
         self._parked = os.path.join(self._folder, _PARKED)
-        self._done = JsonLines(os.path.join(self._folder, "memorized.jsonl"))
+        self._done = JsonLines(os.path.join(self._folder, _DONE))
         self._last = ""
-        self._ready = False
+        self._known: tuple[int, set[tuple[str, str]]] = (0, set())
 
     def put(self, exchange: Exchange) -> str:
         """Queue an exchange; durable when this returns. Its id.
@@ -107,21 +111,20 @@ class Inbox:
         """
         data = json.dumps(exchange_to_record(exchange), ensure_ascii=False, indent=1) + "\n"
         with writing(self._folder):
-            if not self._ready or not os.path.isdir(self._folder):
-                self._vault.check_inside(self._folder, _FOLDER)
-                make_folder(self._folder)
-                self._ready = True
-            temporary = write_temporary(self._folder, data.encode("utf-8", "surrogatepass"))
-            try:
-                while True:
-                    queued = self._new_id(exchange)
-                    with suppress(FileExistsError):
-                        create_only(temporary, self._path(queued, _QUEUED))
-                        break
-            except BaseException:
-                with suppress(OSError):
-                    os.unlink(temporary)
-                raise
+            self._vault.check_inside(self._folder, _FOLDER)
+            make_folder(self._folder)
+            while True:
+                temporary = write_temporary(self._folder, data.encode("utf-8", "surrogatepass"))
+                queued = self._new_id(exchange)
+                try:
+                    create_only(temporary, self._path(queued, _QUEUED))
+                    break
+                except (FileExistsError, FileNotFoundError):
+                    # The name is taken; or somebody who forgets cleared the temporary away.
+                    continue
+                finally:
+                    with suppress(OSError):
+                        os.unlink(temporary)
             sync_folder(self._folder)
         return queued
 
@@ -168,7 +171,7 @@ class Inbox:
 
     def work(self, queued: str) -> Work:
         """How far it has come; what cannot be read counts as nothing."""
-        with suppress(OSError, ValueError, TypeError):
+        with suppress(OSError, ValueError, TypeError, OverflowError, RecursionError):
             return _work(json.loads(read_bytes(self._path(queued, _WORK))))
         return Work()
 
@@ -180,19 +183,34 @@ class Inbox:
     def note_memorized(self, exchange: Exchange, change: str) -> None:
         """Remember that these turns are done, durably. Needs the vault's lock. Raises VaultFull, VaultReadOnly."""
         turns = [turn.turn for turn in exchange.turns]
+        self._vault.check_inside(self._done.path, f"{_FOLDER}/{_DONE}")
         with writing(self._done.path):
             make_folder(self._folder)
             self._done.append([{"conversation": exchange.conversation, "turns": turns, "change": change}])
 
     def memorized(self) -> set[tuple[str, str]]:
         """The conversations and ids of all turns that are done. Raises VaultUnreadable."""
-        found: set[tuple[str, str]] = set()
+        return set(self._all_done())
+
+    def is_memorized(self, exchange: Exchange) -> bool:
+        """Whether all turns of these ids are done. Raises VaultUnreadable."""
+        done = self._all_done()
+        return all((turn.conversation, turn.turn) in done for turn in exchange.turns)
+
+    def _all_done(self) -> set[tuple[str, str]]:
+        """What is done; only what came since the last look is read."""
         with reading(self._done.path):
-            for row in self._done.read():
-                turns = row.get("turns")
-                if isinstance(turns, list):
-                    found.update((str(row.get("conversation")), str(turn)) for turn in turns)
-        return found
+            size, known = self._known
+            now = self._done.size()
+            if now != size:
+                rows = self._done.read(size) if now > size else self._done.read()
+                known = set(known) if now > size else set()
+                for row in rows:
+                    turns = row.get("turns")
+                    if isinstance(turns, list):
+                        known.update((str(row.get("conversation")), str(turn)) for turn in turns)
+                self._known = (now, known)
+        return known
 
     def finish(self, queued: str) -> None:
         """It is done: remove it. Raises VaultReadOnly."""
@@ -207,6 +225,7 @@ class Inbox:
     def park(self, queued: str, work: Work) -> None:
         """Put it where a person looks, with what is known of it. Raises VaultFull, VaultReadOnly."""
         with writing(self._parked):
+            self._vault.check_inside(self._parked, f"{_FOLDER}/{_PARKED}")
             make_folder(self._parked)
             replace_file(os.path.join(self._parked, queued + _WORK), _encoded(work))
             with suppress(FileNotFoundError):
@@ -223,7 +242,7 @@ class Inbox:
             exchange, work = None, Work()
             with suppress(OSError, ValueError, RecursionError):
                 exchange = exchange_from_record(json.loads(read_bytes(os.path.join(self._parked, queued + _QUEUED))))
-            with suppress(OSError, ValueError, TypeError):
+            with suppress(OSError, ValueError, TypeError, OverflowError, RecursionError):
                 work = _work(json.loads(read_bytes(os.path.join(self._parked, queued + _WORK))))
             found.append(Parked(queued, exchange, work))
         return found
@@ -238,7 +257,12 @@ class Inbox:
 
     def retry(self, queued: str) -> None:
         """Queue what was parked once more, to be asked about anew. Raises NotFound, VaultReadOnly."""
-        self._take_parked(queued, lambda path: os.replace(path, self._path(queued, _QUEUED)))
+
+        def take(path: str) -> None:
+            replace_file(self._path(queued, _WORK), _encoded(Work(again=True)))
+            os.replace(path, self._path(queued, _QUEUED))
+
+        self._take_parked(queued, take)
 
     def drop(self, queued: str) -> None:
         """Remove what was parked. Raises NotFound, VaultReadOnly."""
@@ -254,7 +278,9 @@ class Inbox:
 
     def sweep(self) -> None:
         """Remove what crashes left over: work without its exchange, and what nobody can be writing any more."""
-        old = time.time() - _ABANDONED
+        self._sweep(time.time() - _ABANDONED)
+
+    def _sweep(self, old: float) -> None:
         for name in self._names(self._folder):
             path = os.path.join(self._folder, name)
             with suppress(OSError):
@@ -265,7 +291,8 @@ class Inbox:
 
     def forget(self, takes: Iterable[str]) -> None:
         """Remove these, queued or parked, for good. Raises VaultReadOnly."""
-        self.sweep()
+        # A temporary may hold what goes; who is just writing one writes another.
+        self._sweep(float("inf"))
         for queued in takes:
             self.finish(queued)
             with writing(self._parked), suppress(FileNotFoundError):
@@ -286,6 +313,10 @@ class Inbox:
             return exchange_from_record(json.loads(read_bytes(self._path(queued, _QUEUED))))
         except FileNotFoundError:
             return None
+        except OSError as error:
+            if error.errno not in (errno.EISDIR, errno.EINVAL):
+                raise
+            return ValueError("it is no file")
         except (ValueError, RecursionError) as error:
             return ValueError(f"it is no JSON ({error})" if isinstance(error, json.JSONDecodeError) else str(error))
 

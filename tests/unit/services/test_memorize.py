@@ -17,6 +17,7 @@ from memoranda.core.errors import ServiceRefused, VaultFull
 from memoranda.core.exchanges import Exchange, TurnContext
 from memoranda.core.model import Turn
 from memoranda.services import memorize as module
+from memoranda.services.extraction import application
 from memoranda.services.memorize import ACTOR, Memorized
 from memoranda.services.queueing import exchange_of
 from memoranda.storage.inbox import Work
@@ -177,6 +178,153 @@ def test_who_moves_back_is_believed(vault: Vault) -> None:
     put(vault, turn="0")  # said once more from the beginning: nothing changes
     run(vault, operations(add("home", "porto", "Ana lives in Porto.")))
     assert len(vault.items("home")) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "addition"),
+    [
+        ("Lin likes tea", "It is wrong that Lin likes teamwork."),
+        ("5", "It was 15 in May."),
+        ("US", "Take the other bus."),
+        ("喜欢茶", "她不喜欢茶了"),
+        ("- one\n- two\n\n```\ncode\n```", "- one - two ``` code ``` and more"),
+    ],
+)
+def test_a_merge_never_takes_a_text_away(vault: Vault, text: str, addition: str) -> None:
+    vault.remember("p:tea", text)
+    put(vault)
+    run(vault, operations({"op": "merge", "target": "p:tea", "text": addition}))
+    item = vault.get("p:tea")
+    assert item is not None
+    assert item.text == f"{text}\n\n{addition}"
+
+
+def test_operations_build_upon_each_other(vault: Vault) -> None:
+    vault.remember("p:tea", "Lin likes tea.")
+    put(vault)
+    (done,), _ = run(
+        vault,
+        operations(
+            {"op": "merge", "target": "p:tea", "text": "She drinks it at five."},
+            {"op": "merge", "target": "p:tea", "text": "No sugar."},
+            add("p", "boat", "Lin has a boat."),
+            {"op": "merge", "target": "p:boat", "text": "It is red."},
+            {"op": "supersede", "target": "p:boat", "name": "ship", "text": "Lin has a ship."},
+            {"op": "supersede", "target": "p:ship", "name": "raft", "text": "Lin has a raft."},
+        ),
+    )
+    assert done.faults == ()
+    items = {item.name: item for item in vault.items("p")}
+    assert items["tea"].text == "Lin likes tea.\n\nShe drinks it at five.\n\nNo sugar."
+    assert items["boat"].text == "Lin has a boat.\n\nIt is red."
+    assert [items[name].metadata.superseded_by for name in ("boat", "ship", "raft")] == ["p:ship", "p:raft", None]
+
+
+@pytest.mark.parametrize("when", ["extend", "_commit"])
+def test_what_a_person_saves_meanwhile_stays(vault: Vault, when: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    vault.remember("p:tea", "Lin likes tea.")
+    path = Path(vault.root) / "memory" / "p.md"
+    home: Any = application if when == "extend" else vault._writer
+    real = getattr(home, when)
+
+    def edited(*arguments: Any) -> Any:
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace("likes tea.", "likes tea and since Tuesday also maté."), encoding="utf-8")
+        return real(*arguments)
+
+    put(vault)
+    monkeypatch.setattr(home, when, edited)
+    run(vault, operations({"op": "merge", "target": "p:tea", "text": "No sugar."}))
+    item = vault.get("p:tea")
+    assert item is not None
+    assert item.text == "Lin likes tea and since Tuesday also maté.\n\nNo sugar."
+
+
+def test_links_to_what_the_same_reply_did_not_write_are_shown_plain(vault: Vault) -> None:
+    vault.remember("p:horse", "A horse.")
+    put(vault)
+    run(
+        vault,
+        operations(
+            add("p", "one", "Lin sails with her brother. [[p:secret]] [[p:brother]] [[p:horse]]"),
+            add("p", "secret", "The key is sk-proj-canary000111222333."),
+            add("p", "brother", "Tom is Lin's brother."),
+            add("p", "horse", "Lin rides a horse called Rex.", links=["p:horse"]),
+        ),
+    )
+    items = {item.name: item.text for item in vault.items("p")}
+    assert items["one"] == "Lin sails with her brother. secret [[p:brother]] [[p:horse-2]]"
+    assert items["horse"] == "A horse."
+
+
+def test_a_turn_is_memorized_once_however_often_it_is_handed_over(vault: Vault) -> None:
+    put(vault)
+    put(vault)
+    _, model = run(vault, operations(add("a", "one", "Ana sails.")), operations(add("a", "two", "Ana loves sailing.")))
+    assert len(model.calls) == 1
+    assert [item.text for item in vault.items("a")] == ["Ana sails."]
+    put(vault, "Something else under the same id.")
+    (done,), _ = run(vault, operations())
+    assert done.state == "parked"
+
+
+def test_ids_with_spaces_are_forgotten_with_what_was_merged_from_them(vault: Vault) -> None:
+    vault.remember("p:tea", "Lin likes tea.", source="turn/c0#1")
+    put(vault, conversation="chat 7 %20")
+    run(vault, operations({"op": "merge", "target": "p:tea", "text": "Zebra milk in it."}))
+    vault.forget(source="turn/chat 7 %20")
+    assert not any(b"Zebra" in path.read_bytes() for path in Path(vault.root).rglob("*") if path.is_file())
+
+
+def test_what_is_forgotten_while_the_model_thinks_leaves_no_reply_behind(vault: Vault) -> None:
+    put(vault, "Zebra 1.")
+
+    def forget(_: str) -> str:
+        Vault.open(vault.root).forget(source="turn/c1")
+        return json.dumps(operations(add("a", "one", "Zebra 1 is a zebra.")))
+
+    run(vault, forget)
+    assert not any(b"Zebra" in path.read_bytes() for path in Path(vault.root).rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        '"see https:\\/\\/bob:Xk29fqLp77@db.host.com\\/x"',
+        '"\\u5bc6\\u7801\\u662f Xk29fqLp77"',
+        '"{\\"api_key\\": \\"Xk29fqLp77aa\\"}"',
+        '"\\u0073k-proj-Xk29fqLp77aabbccdd"',
+    ],
+)
+@pytest.mark.parametrize("op", ["add", "frobnicate"])
+def test_a_secret_that_json_spells_otherwise_is_in_no_file(vault: Vault, secret: str, op: str) -> None:
+    put(vault)
+    reply = f'{{"operations": [{{"op": "{op}", "category": "a", "name": "n", "text": {secret}}}]}}'
+    json.loads(reply)
+    run(vault, reply)
+    assert not any(b"Xk29fqLp77" in path.read_bytes() for path in Path(vault.root).rglob("*") if path.is_file())
+    assert vault.items() == []
+
+
+def test_a_reply_that_finds_no_room_is_not_asked_for_again(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(vault)
+    real = vault.inbox.note
+
+    def note(queued: str, work: Work) -> None:
+        if work.reply is not None:
+            raise VaultFull("no room")
+        real(queued, work)
+
+    monkeypatch.setattr(vault.inbox, "note", note)
+    model = ScriptedModel(json.dumps(operations(add("a", "one", "Ana sails."))), usual=AssertionError("asked again"))
+    worker = vault.worker(model)
+    for _ in range(3):
+        with pytest.raises(VaultFull):
+            worker.drain()
+    monkeypatch.undo()
+    worker.drain()
+    assert [item.text for item in vault.items("a")] == ["Ana sails."]
+    assert len(model.calls) == 1
 
 
 def test_forgetting_a_source_takes_what_was_merged_from_it(vault: Vault) -> None:

@@ -55,7 +55,8 @@ def test_whose_memory_it_is_comes_from_the_context(vault: Vault) -> None:
 def test_a_turn_without_an_id_is_numbered_by_its_moment(vault: Vault) -> None:
     one = exchange_of("Hi.", "", TurnContext(), "conversation-1", vault.clock)
     assert one.conversation == "conversation-1"
-    assert one.turns[0].turn == "20260710T020000.000000"
+    assert one.turns[0].turn.startswith("20260710T020000.000000-")
+    assert exchange_of("Hi.", "", TurnContext(), "conversation-1", vault.clock).turns[0].turn != one.turns[0].turn
     assert one.ts == "2026-07-10T02:00:00Z"
     assert len(one.turns) == 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ import pytest
 
 from fakes.language_model import ScriptedModel
 from memoranda import TurnContext, Vault
-from memoranda.core.errors import VaultFull
+from memoranda.core.errors import MemorandaError, ServiceFailed, VaultFull
 from memoranda.services import worker as module
 from memoranda.services.memorize import ACTOR, Memorized
 from memoranda.services.queueing import exchange_of
@@ -120,7 +121,6 @@ def test_one_that_is_never_answered_while_others_are_is_parked_in_the_end(
     monkeypatch.setattr(module, "_LONGEST_REST", 0.002)
     bad = put(vault, "The poison.")
     behind = put(vault, "Behind it.")
-    other = put(vault, "Elsewhere.", "d")
 
     class Model:
         def chat(self, messages: Any) -> str:
@@ -132,14 +132,85 @@ def test_one_that_is_never_answered_while_others_are_is_parked_in_the_end(
     told: list[Memorized] = []
     worker = vault.worker(Model(), told.append)
     thread = started(worker)
+    others: list[str] = []
+
+    def is_parked() -> bool:
+        if len(vault.inbox.ids()) < 3:
+            others.append(put(vault, f"Elsewhere {len(others)}.", "d"))
+        return bool(vault.inbox.parked_count())
+
+    wait_until(is_parked)
     wait_until(lambda: not vault.inbox.ids())
     worker.stop()
     thread.join(30)
-    assert {one.id for one in told if one.state == "done"} == {behind, other}
+    assert {one.id for one in told if one.state == "done"} == {behind, *others}
+    assert len(others) >= 11
     (parked,) = vault.inbox.parked()
     assert parked.id == bad
     assert "500 for this one" in parked.work.faults[0]
     assert [turn.text for turn in vault.turns("c")] == ["Behind it.", "The poison."]
+
+
+def test_what_waits_while_nobody_is_answered_is_never_given_up(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memoranda.services.memorize._FIRST_PAUSE", 0.0)
+    queued = [put(vault, "One.", "c"), put(vault, "Two.", "d")]
+    model = ScriptedModel(*[ServiceFailed("401")] * 80, usual=NOTHING)
+    worker = vault.worker(model)
+    for _ in range(40):
+        worker.drain()
+    assert vault.inbox.ids() == queued
+    worker.drain()
+    assert vault.inbox.ids() == []
+    assert vault.inbox.parked_count() == 0
+
+
+def test_one_bad_thing_in_the_queue_stops_nobody(vault: Vault) -> None:
+    inbox = Path(vault.root) / "inbox"
+    put(vault, "One.", "c")
+    (inbox / "2025.json").mkdir()
+    blocked = put(vault, "Two.", "d")
+    (inbox / f"{blocked}.work.json").mkdir()
+    put(vault, "Three.", "e")
+    worker = vault.worker(ScriptedModel(usual=NOTHING))
+    with pytest.raises((OSError, MemorandaError)):
+        worker.drain()
+    assert vault.inbox.ids() == [blocked]
+    assert worker.tally.done == 2
+
+
+@pytest.mark.parametrize("end", [SystemExit(1), GeneratorExit(), asyncio.CancelledError()], ids=repr)
+def test_what_would_end_a_task_ends_one_call(vault: Vault, end: BaseException) -> None:
+    def ended(_: str) -> str:
+        raise end
+
+    put(vault, "One.")
+    worker = vault.worker(ScriptedModel(ended))
+    worker.drain()
+    assert "was ended" in vault.status_of_queue().waiting_for
+
+
+def test_a_process_that_ends_in_order_is_no_death_of_the_exchange(vault: Vault) -> None:
+    asked, go_on = threading.Event(), threading.Event()
+
+    def think(_: str) -> str:
+        asked.set()
+        go_on.wait(30)
+        return NOTHING
+
+    queued = put(vault, "One.")
+    worker = vault.worker(ScriptedModel(usual=think))
+    thread = started(worker)
+    assert asked.wait(30)
+    assert vault.inbox.work(queued).asking
+    worker.abandon()
+    assert not vault.inbox.work(queued).asking
+    go_on.set()
+    thread.join(30)
+    # What it was answered after that is nobody's: it is asked again.
+    assert vault.inbox.work(queued).reply is None
+    assert vault.inbox.ids() == [queued]
+    vault.worker(ScriptedModel(usual=NOTHING)).drain()
+    assert vault.inbox.ids() == []
 
 
 def test_two_workers_never_ask_about_one_exchange_twice(vault: Vault) -> None:

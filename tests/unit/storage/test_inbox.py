@@ -152,7 +152,7 @@ def test_parked_it_is_out_of_the_queue_and_comes_back_on_demand(inbox: Inbox) ->
     assert key_of(exchange()) in inbox.held_keys()
     inbox.retry(queued)
     assert inbox.ids() == [queued]
-    assert inbox.work(queued) == Work()
+    assert inbox.work(queued) == Work(again=True)
     assert inbox.parked() == []
     inbox.park(queued, Work(faults=("again",)))
     inbox.drop(queued)

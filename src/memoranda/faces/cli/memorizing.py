@@ -173,6 +173,8 @@ def _until_told_to_stop(worker: Worker, *, once: bool) -> None:
         while thread.is_alive() and not told.is_set():
             thread.join(0.2)
         thread.join(_GRACE)
+        if thread.is_alive():
+            worker.abandon()
     finally:
         for number, handler in before.items():
             with suppress(TypeError):  # it was not set from Python

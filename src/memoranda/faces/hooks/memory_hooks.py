@@ -123,9 +123,11 @@ class MemoryHooks:
         except Exception as error:  # as above
             _log.error("a turn could not be queued and will not be memorized: %s", error)
             return None
-        worker = self._worker
-        if worker is not None and queued is not None:
-            worker.wake()
+        if self._model is not None and queued is not None:
+            if self._thread is None or not self._thread.is_alive():
+                self._start()  # it ended, or this process was forked and has none
+            if self._worker is not None:
+                self._worker.wake()
         return queued
 
     async def before_turn(self, user_text: str, context: TurnContext | Mapping[str, Any] | None = None) -> str | None:
@@ -162,6 +164,8 @@ class MemoryHooks:
         if worker is not None and thread is not None:
             worker.stop()
             thread.join(seconds)
+            if thread.is_alive():
+                worker.abandon()
 
     def __enter__(self) -> MemoryHooks:
         return self
@@ -177,7 +181,7 @@ class MemoryHooks:
 
     def _start(self) -> None:
         with self._lock:
-            if self._closed or self._model is None or self._worker is not None:
+            if self._closed or self._model is None or (self._thread is not None and self._thread.is_alive()):
                 return
             vault = self.vault.sibling(ACTOR)
             self._worker = vault.worker(self._model)

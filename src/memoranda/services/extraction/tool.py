@@ -7,7 +7,7 @@ from memoranda.core.operations import ITEM_TYPES, Operation
 from memoranda.core.records import replace
 from memoranda.services.extraction.schema import FIELDS
 from memoranda.services.extraction.validation import Accepted, Validation
-from memoranda.services.remember import remember
+from memoranda.services.remember import mark_superseded, remember
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,11 +64,13 @@ def remember_called(
         BadText: the text may not be remembered: a secret, a recalled block, a repetition.
         VaultReadOnly, VaultFull, VaultBusy, Conflict: nothing was written.
     """
-    (found,) = validation.check([operation_of(arguments)])
+    (found,) = tuple(validation.check([operation_of(arguments)]))
     if not isinstance(found, Accepted):
         raise (BadText if found.kind in ("repeat", "secret", "injected", "long") else UsageError)(found.reason)
+    if found.op == "mark":
+        return mark_superseded(writer, str(found.older), str(found.address))
     fields: dict[str, object] = {
-        "owner": found.about or exchange.owner,
+        "owner": exchange.owner,
         "source": exchange.source if exchange.conversation else None,
         "type": found.type or None,
         "actor": actor,

@@ -10,24 +10,28 @@ from __future__ import annotations
 
 from memoranda.core.addresses import parse_address, parse_scope
 from memoranda.core.errors import BadName
-from memoranda.core.links import find_links, format_link
 from memoranda.core.names import check_item_name, name_key
 from memoranda.core.records import dataclass, replace
-from memoranda.retrieval.rendering import strip_injected
+from memoranda.retrieval.rendering import clean_text, strip_injected
 from memoranda.services.extraction.language import other_language
+from memoranda.services.extraction.linked import Links, plain
 from memoranda.services.extraction.sameness import says_the_same
 from memoranda.services.redaction import MARK, redact
+from memoranda.services.remember import is_news
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Literal
 
     from memoranda.core.addresses import Address, Scope
     from memoranda.core.exchanges import Exchange
-    from memoranda.core.links import Link
     from memoranda.core.model import Item
     from memoranda.core.operations import Operation
+
+    RefusedAs = Literal["ephemeral", "injected", "limit", "long", "name", "repeat", "scope", "secret", "target"]
+else:
+    RefusedAs = str
 
 __all__ = ["LONGEST_TEXT", "MOST_OPERATIONS", "Accepted", "Refused", "Validation"]
 
@@ -35,6 +39,10 @@ __all__ = ["LONGEST_TEXT", "MOST_OPERATIONS", "Accepted", "Refused", "Validation
 MOST_OPERATIONS = 12
 #: Characters of the longest text that is a fact and not a transcript.
 LONGEST_TEXT = 2000
+#: So many operations of one reply are looked at.
+_MOST_LOOKED_AT = 200
+#: So many items that took each other's place are followed.
+_SUCCESSORS = 20
 #: Where a fact of a type goes whose category the model left out.
 _CATEGORIES = {
     "profile": "profile",
@@ -45,19 +53,17 @@ _CATEGORIES = {
     "tool": "tools",
 }
 _OTHER = "facts"
-if TYPE_CHECKING:
-    RefusedAs = Literal["ephemeral", "injected", "limit", "long", "name", "repeat", "scope", "secret", "target"]
-else:
-    RefusedAs = str
 #: These are no faults of the reply: the rules are at work.
 _AS_TOLD = frozenset({"ephemeral", "repeat"})
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """What may be written: ``address`` is where (``merge``: the item to add to), ``older`` what it supersedes.
+    """What may be written: ``address`` is where, ``older`` what it supersedes.
 
-    ``flags`` say what is doubtful about it.
+    ``op`` is ``add``, ``merge`` (the text goes behind the item at ``address``),
+    or ``mark`` (the item at ``address`` says it already, and takes the place of
+    ``older``). ``flags`` say what is doubtful.
     """
 
     op: str
@@ -87,14 +93,19 @@ class Refused:
 
 
 class _No(Exception):
-    """An operation that is refused; its arguments are kind and reason."""
+    """An operation that is refused: kind, reason, and the item that says it already."""
+
+    def __init__(self, kind: RefusedAs, reason: str, item: Item | None = None) -> None:
+        super().__init__(reason)
+        self.kind, self.item = kind, item
 
 
 class Validation:
     """Checks the operations of one reply.
 
-    ``find`` gives an item by its address, ``near`` items whose text is like a
-    given one, ``style`` is how links are written.
+    ``find`` gives an item by its address, as it stands once what was accepted
+    before has been written; ``near`` items whose text is like a given one;
+    ``style`` is how links are written.
     """
 
     def __init__(
@@ -104,40 +115,45 @@ class Validation:
         near: Callable[[str], Iterable[Item]],
         style: Literal["colon", "hash"] = "colon",
     ) -> None:
+        self._exchange = exchange
         self._said = "\n".join(turn.text for turn in exchange.turns)
-        self._owner, self._source = exchange.owner, exchange.source
         self._scope: Scope = parse_scope(exchange.scope)
-        self._scopes = [parse_scope(scope) for scope in exchange.scopes]
-        self._find, self._near, self._style = find, near, style
-        self._coming: dict[tuple[str, str, str], str] = {}
+        self._find, self._near = find, near
+        self.links = Links(self._scope, [parse_scope(scope) for scope in exchange.scopes], find, style)
+        self._texts: list[tuple[Address, str]] = []
 
-    def check(self, operations: Iterable[Operation]) -> list[Accepted | Refused]:
-        """Every operation but those that skip: accepted or refused, in their order."""
+    def check(self, operations: Iterable[Operation]) -> Iterator[Accepted | Refused]:
+        """Every operation but those that skip: accepted or refused, in their order.
+
+        Each is checked when it is asked for: whoever writes one before asking
+        for the next has that one found.
+        """
         wanted = [one for one in operations if one.op != "skip"]
-        for one in wanted[:MOST_OPERATIONS]:
+        for one in wanted[:_MOST_LOOKED_AT]:
             # What the same reply adds may be linked to, wherever in it that stands.
             try:
                 address, _ = self._placed(one)
             except (_No, BadName):
                 continue
-            if address.name is not None:
-                self._coming.setdefault(address.key, "")
-        found: list[Accepted | Refused] = []
-        for number, one in enumerate(wanted):
+            if address.name is not None and one.op == "add" and not one.ephemeral:
+                self.links.coming.add(address.key)
+        taken = 0
+        for one in wanted[:_MOST_LOOKED_AT]:
             try:
-                if number >= MOST_OPERATIONS:
+                if taken >= MOST_OPERATIONS:
                     raise _No("limit", f"more than {MOST_OPERATIONS} facts of one exchange")
-                found.append(self._checked(one))
+                found = self._checked(one)
+                taken += 1
+                yield found
             except _No as refused:
-                kind, reason = refused.args
                 # Of a text with a secret nothing is shown, not even where somebody lists faults.
-                piece = "" if kind == "secret" else _beginning(one.text or one.target)
-                found.append(Refused(kind, reason, piece))
-        return found
+                piece = "" if refused.kind == "secret" else _beginning(one.text or one.target)
+                yield Refused(refused.kind, str(refused), piece)
+        if len(wanted) > _MOST_LOOKED_AT:
+            yield Refused("limit", f"{len(wanted) - _MOST_LOOKED_AT} further operations were not looked at", "")
 
     def _checked(self, one: Operation) -> Accepted:
-        text = one.text.strip()
-        everything = "\n".join((text, one.name, one.category, one.target, *one.links))
+        everything = "\n".join((one.text, f"{one.name}: {one.text}", one.category, one.about, one.target, *one.links))
         if strip_injected(everything) != everything:
             raise _No("injected", "it repeats a recalled block")
         # A reply is written down redacted; and what is left of a secret is nothing to remember.
@@ -145,34 +161,50 @@ class Validation:
             raise _No("secret", "it holds a secret")
         if one.ephemeral:
             raise _No("ephemeral", "the model says that it will not matter for long")
+        text = clean_text(one.text).strip()
         if len(text) > LONGEST_TEXT:
             raise _No("long", f"it has {len(text):,} characters, more than {LONGEST_TEXT:,}")
         target = self._target(one) if one.op in ("merge", "supersede") else None
-        address, flags = self._placed(one) if target is None else self._beside(one, target)
-        text, linked = self._linked(text, one.links, "" if target is None else target.text)
-        flags = (*flags, *linked)
+        flags: tuple[str, ...] = ()
+        links = one.links
+        if target is not None and not self._may_change(one.op, target):
+            # It stays as it is, and what is said about it stands beside it.
+            links, flags = (*links, str(target.address)), ("beside",)
+            one, target = replace(one, op="add", category=one.category or target.address.category), None
+        if one.op == "merge" and target is not None:
+            address = target.address
+        else:
+            address, more = self._placed(one if target is None else _beside(one, target))
+            flags = (*flags, *more)
+        text, dangling = self.links.checked(text, links, "" if target is None else target.text)
+        flags = (*flags, *(["unlinked"] if dangling else []))
         if other_language(text, self._said):
             flags = (*flags, "other-language")
-        self._refuse_repeat(text, target)
-        accepted = Accepted(one.op, address, text, one.type, None, flags, one.about)
-        if target is not None and one.op == "supersede":
-            accepted = replace(accepted, older=parse_address(str(target.address)))
-        self._coming[address.key] = text
-        return accepted
+        older = target.address if target is not None and one.op == "supersede" else None
+        try:
+            self._refuse_repeat(one, text, target)
+        except _No as repeat:
+            if older is None or repeat.item is None or repeat.item.address.key == older.key:
+                raise
+            return Accepted("mark", repeat.item.address, "", one.type, older)
+        self._texts.append((address, text))
+        op = "merge" if one.op == "merge" else "add"
+        return Accepted(op, address, text, one.type, older, flags, clean_text(one.about).strip())
 
     def _placed(self, one: Operation) -> tuple[Address, tuple[str, ...]]:
         """Where a new item goes; a name that cannot be one is left to be made."""
-        category, name = one.category.strip().strip("[]"), one.name.strip()
+        category, name = one.category.strip().strip("[]"), clean_text(one.name).strip()
         flags: tuple[str, ...] = ()
         if ":" in category or "：" in category:
             at = min(at for at in (category.find(":"), category.find("：")) if at >= 0)
             category, name = category[:at], name or category[at + 1 :]
         if not category:
             category, flags = _CATEGORIES.get(one.type, _OTHER), ("category",)
+        if clean_text(category) != category:
+            raise _No("name", "the category holds characters that cannot be seen")
+        inside = category.startswith(self._scope.prefix)
         try:
-            address = parse_address(
-                category if category.startswith(self._scope.prefix) else self._scope.prefix + category
-            )
+            address = parse_address(category if inside else self._scope.prefix + category)
         except BadName as error:
             raise _No("name", str(error)) from None
         if address.scope != self._scope:
@@ -185,118 +217,66 @@ class Validation:
             return address, (*flags, "name")
 
     def _target(self, one: Operation) -> Item:
+        """The item that is meant: of the scope first, and of those that took each other's place the last."""
         try:
             wanted = parse_address(one.target.strip().removeprefix("[[").removesuffix("]]"))
         except BadName as error:
             raise _No("target", str(error)) from None
         if wanted.name is None:
             raise _No("target", f"{one.target} is a category, not an item")
-        for scope in dict.fromkeys((wanted.scope, self._scope)):
-            found = self._find(replace(wanted, scope=scope))
-            if found is not None:
-                if found.address.scope != self._scope:
-                    raise _No("scope", f"{found.address} is outside of {self._scope}")
-                return found
-        raise _No("target", f"there is no {one.target}")
+        own = [self._scope, wanted.scope] if wanted.scope == parse_scope("shared") else [wanted.scope]
+        found = next((item for scope in own if (item := self._find(replace(wanted, scope=scope))) is not None), None)
+        if found is None:
+            raise _No("target", f"there is no {one.target}")
+        if str(found.address.scope) not in (str(self._scope), *self._exchange.scopes):
+            raise _No("scope", f"{found.address} is outside of {self._scope}")
+        for _ in range(_SUCCESSORS):
+            if one.op != "supersede" or not found.metadata.superseded_by:
+                break
+            try:
+                later = self._find(parse_address(found.metadata.superseded_by))
+            except BadName:
+                break
+            if later is None or later.address.scope != found.address.scope:
+                break
+            found = later
+        ts = self._exchange.ts
+        if one.op == "supersede" and ts and found.metadata.ts and found.metadata.ts > ts:
+            raise _No("target", f"{found.address} is of a later day than this")
+        return found
 
-    def _beside(self, one: Operation, target: Item) -> tuple[Address, tuple[str, ...]]:
-        if one.op == "merge":
-            return target.address, ()
-        placed = one if one.category.strip() else replace(one, category=target.address.category)
-        address, flags = self._placed(placed)
-        if address.key == target.address.key:
-            # The older one keeps its name; the new one gets a free one beside it.
-            return address.named(f"{target.name.lstrip('~^')}-2"), flags
-        return address, flags
+    def _may_change(self, op: str, target: Item) -> bool:
+        """Whether a model may touch it: not in another scope, and it adds to nothing that a person vouches for."""
+        if target.address.scope != self._scope:
+            return False
+        return op == "supersede" or not (target.metadata.trust or target.metadata.get("pinned"))
 
-    def _refuse_repeat(self, text: str, target: Item | None) -> None:
-        text = _without_links(text)
-        for address, other in self._coming.items():
-            if other and _is_said_in(text, other):
-                raise _No("repeat", f"the same reply says so already, as {address[1]}:{address[2]}")
+    def _refuse_repeat(self, one: Operation, text: str, target: Item | None) -> None:
+        text = plain(text)
+        for address, other in self._texts:
+            if says_the_same(text, plain(other)):
+                raise _No("repeat", f"the same reply says so already, as {address}")
+        said = {"source": self._exchange.source, "ts": self._exchange.ts, "type": one.type}
+        owner = self._exchange.owner
         for item in (*([] if target is None else [target]), *self._near(text)):
-            if item.metadata.superseded_by and item.metadata.source != self._source:
-                continue  # what was true before may be true again
-            owner = item.metadata.owner
-            if owner is not None and self._owner is not None and name_key(owner) != name_key(self._owner):
+            theirs = item.metadata.owner
+            if theirs is not None and owner is not None and name_key(theirs) != name_key(owner):
                 continue
-            if _is_said_in(text, item.text):
-                raise _No("repeat", f"{item.address} says so already")
-
-    def _linked(self, text: str, links: Iterable[str], older: str) -> tuple[str, tuple[str, ...]]:
-        """The text with the links that lead somewhere, and a flag if one led nowhere.
-
-        What an ``older`` text links to is left as it is: somebody wanted it so.
-        """
-        dangling = False
-        present: set[tuple[str, str]] = set()
-        wanted = {link.key for link in find_links(older)}
-        for link in reversed(find_links(text)):
-            if link.key in wanted:
-                present.add(link.key)
-            elif link.item is None or self._leads_to(link.category, link.item) is None:
-                dangling = True
-                shown = link.shown or link.item or link.category
-                text = f"{text[: link.start].removesuffix('!')}{shown}{text[link.end :]}"
-            else:
-                present.add(link.key)
-        added = []
-        for written in links:
-            for link in _as_links(written):
-                address = None if link.item is None else self._leads_to(link.category, link.item)
-                if address is None or address.name is None:
-                    dangling = True
-                    continue
-                category = (
-                    address.category
-                    if address.scope in (self._scope, _SHARED)
-                    else f"{address.scope}/{address.category}"
-                )
-                key = (name_key(category), name_key(address.name))
-                if key not in present and link.key not in present:
-                    present |= {key, link.key}
-                    added.append(format_link(category, address.name, None, self._style))
-        return " ".join((text, *added)), ("unlinked",) if dangling else ()
-
-    def _leads_to(self, category: str, item: str) -> Address | None:
-        """The item that a link written in the scope leads to; also one that the same reply adds."""
-        try:
-            wanted = parse_address(f"{category}:{item}")
-        except BadName:
-            return None
-        for scope in (
-            dict.fromkeys((wanted.scope, self._scope, *self._scopes)) if wanted.scope == _SHARED else (wanted.scope,)
-        ):
-            address = replace(wanted, scope=scope)
-            if scope not in (self._scope, _SHARED, *self._scopes):
-                continue
-            if scope == self._scope and address.key in self._coming:
-                return address
-            found = self._find(address)
-            if found is not None:
-                return found.address
-        return None
+            if not is_news(item, said) and _is_said_in(text, item):
+                raise _No("repeat", f"{item.address} says so already", item)
 
 
-_SHARED = parse_scope("shared")
+def _beside(one: Operation, target: Item) -> Operation:
+    """The operation with its own place: beside the item that it supersedes, whose name stays that item's."""
+    category = one.category.strip() or target.address.scope.prefix + target.address.category
+    same = name_key(one.name.strip()) == name_key(target.name)
+    return replace(one, category=category, name=f"{target.name.lstrip('~^')}-2" if same else one.name)
 
 
-def _as_links(written: str) -> tuple[Link, ...]:
-    bare = written.strip().removeprefix("[[").removesuffix("]]")
-    return find_links(f"[[{bare}]]")
-
-
-def _is_said_in(text: str, other: str) -> bool:
-    """Whether another text, or a paragraph or line of it, says the same: items grow by what is merged into them."""
-    other = _without_links(other)
-    pieces = dict.fromkeys((other, *other.split("\n\n"), *other.split("\n")))
-    return any(piece.strip() and says_the_same(text, piece) for piece in pieces)
-
-
-def _without_links(text: str) -> str:
-    for link in reversed(find_links(text)):
-        text = f"{text[: link.start]}{text[link.end :]}"
-    return text
+def _is_said_in(text: str, item: Item) -> bool:
+    """Whether an item says the same: all of it, or a paragraph of one that grew by what was merged into it."""
+    pieces = [item.text, *(item.text.split("\n\n") if item.metadata.get("also_from") else ())]
+    return any(says_the_same(text, plain(piece)) for piece in pieces)
 
 
 def _beginning(text: str) -> str:

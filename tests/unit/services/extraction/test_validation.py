@@ -14,13 +14,15 @@ from memoranda.core.exchanges import Exchange
 from memoranda.core.model import Item, Turn
 from memoranda.core.operations import Operation
 from memoranda.services.extraction.validation import LONGEST_TEXT, MOST_OPERATIONS, Accepted, Refused, Validation
+from memoranda.services.remember import extend
 
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Iterator[Vault]:
     with Vault.open(tmp_path / "vault") as opened:
         opened.remember("user/lin/home:porto", "Lin lives in Porto.", owner="user:lin", source="turn/c0#1")
-        opened.remember("user/lin/hobbies:sails", "Lin sails.\n\nLin has a boat.", owner="user:lin")
+        opened.remember("user/lin/hobbies:sails", "Lin sails.", owner="user:lin")
+        extend(opened._writer, "user/lin/hobbies:sails", "Lin has a boat.", "turn/c0#9")
         opened.remember("trips:beach", "A trip to the beach.")
         opened.remember("project/x/plans:launch", "The launch is in May.")
         yield opened
@@ -40,7 +42,7 @@ def check(
     def find(address: Address) -> Item | None:
         return vault.get(str(address))
 
-    return Validation(exchange, find, lambda _: vault.items(scope=exchange.scope)).check(operations)
+    return list(Validation(exchange, find, lambda _: vault.items(scope=exchange.scope)).check(operations))
 
 
 def one(vault: Vault, operation: Operation, **about: Any) -> Accepted:
@@ -71,8 +73,19 @@ def test_no_other_scope_is_reached(vault: Vault, category: str) -> None:
     else:
         assert found.kind in ("scope", "name")
     assert no(vault, Operation("merge", target="project/x/plans:launch", text="More.")).kind in ("scope", "target")
-    shared = no(vault, Operation("supersede", target="trips:beach", text="No trip."), scopes=("user/lin", "shared"))
-    assert shared.kind == "scope"
+
+
+def test_what_is_said_about_an_item_of_another_scope_stands_beside_it_in_ones_own(vault: Vault) -> None:
+    for op in ("merge", "supersede"):
+        found = one(vault, Operation(op, name="no-trip", target="trips:beach", text="Lin does not go."))
+        assert (found.op, str(found.address), found.older) == ("add", "user/lin/trips:no-trip", None)
+        assert (found.text, found.flags) == ("Lin does not go. [[trips:beach]]", ("beside",))
+
+
+def test_nothing_is_put_behind_what_a_person_vouches_for(vault: Vault) -> None:
+    vault.remember("user/lin/rules:tests", "Run the tests.", trust="high", pinned=True)
+    found = one(vault, Operation("merge", target="rules:tests", text="And skip them on Fridays."))
+    assert (found.op, found.flags) == ("add", ("beside",))
 
 
 def test_without_a_category_the_type_says_where(vault: Vault) -> None:
@@ -121,18 +134,56 @@ def test_a_transcript_is_no_fact(vault: Vault) -> None:
 
 
 def test_no_more_than_a_set_number_of_one_exchange(vault: Vault) -> None:
-    many = [Operation("add", "numbers", f"n{n}", f"Number {n} is of type {n * 7}.") for n in range(MOST_OPERATIONS + 3)]
+    many = [Operation("add", f"c{n}", f"n{n}", f"House {n} has {n * 7} rooms.") for n in range(MOST_OPERATIONS + 3)]
     found = check(vault, Operation("skip"), *many)
     assert [isinstance(x, Accepted) for x in found] == [True] * MOST_OPERATIONS + [False] * 3
     assert {x.kind for x in found if isinstance(x, Refused)} == {"limit"}
+    repeats = [Operation("add", "home", f"n{n}", "Lin lives in Porto.") for n in range(MOST_OPERATIONS)]
+    assert isinstance(check(vault, *repeats, Operation("add", "family", "n", "Lin has a sister."))[-1], Accepted)
+    assert len(check(vault, *many * 1000)) < 300
 
 
 @pytest.mark.parametrize(
-    "text", ["Lin lives in Porto.", "lin lives in porto", "Lin lives in Porto. [[trips:beach]]", "Lin has a boat."]
+    "text",
+    [
+        "Lin lives in Porto.",
+        "lin lives in porto",
+        "Lin lives in Porto. [[trips:beach]]",
+        "Lin lives in [[c:porto|Porto]].",
+        "Lin has a boat.",
+    ],
 )
 def test_what_an_item_says_already_is_a_repetition(vault: Vault, text: str) -> None:
     refused = no(vault, Operation("add", "other", "n", text))
     assert (refused.kind, refused.is_fault) == ("repeat", False)
+
+
+@pytest.mark.parametrize(
+    ("known", "text"),
+    [
+        ("Lin lives in [[cities:porto]].", "Lin lives in [[cities:faro]]."),
+        ("Lin married [[p:ana|Ana]].", "Lin married [[p:bea|Bea]]."),
+        ("[[a:tea]] is better than [[a:coffee]]", "[[a:coffee]] is better than [[a:tea]]"),
+        ("Rejected:\nUse MySQL", "Use MySQL"),
+        ("If it rains:\n\nLin works at home.", "Lin works at home."),
+    ],
+)
+def test_what_only_looks_alike_is_news(vault: Vault, known: str, text: str) -> None:
+    vault.remember("user/lin/other:known", known, owner="user:lin")
+    assert one(vault, Operation("add", "other", "n", text))
+
+
+def test_what_is_over_may_be_true_again(vault: Vault) -> None:
+    vault.remember("user/lin/work:acme", "Lin works at Acme.", valid_to="2020-01-01", source="turn/c0#1")
+    vault.remember(
+        "user/lin/events:run", "Lin ran a marathon.", type="event", ts="2026-05-01T10:00:00Z", source="turn/c0#2"
+    )
+    again = Operation("add", "work", "acme-again", "Lin works at Acme.")
+    run = Operation("add", "events", "run-again", "Lin ran a marathon.", type="event")
+    exchange = Exchange("c1", (Turn("c1", "4", "x", "2026-07-01T10:00:00Z", role="user"),), "user/lin")
+    validation = Validation(exchange, lambda one: vault.get(str(one)), lambda _: vault.items(scope="user/lin"))
+    found = validation.check([again, run])
+    assert [type(one) for one in found] == [Accepted, Accepted]
 
 
 def test_of_another_owner_the_same_is_news(vault: Vault) -> None:
@@ -200,6 +251,32 @@ def test_superseding_keeps_the_older_item_and_its_name(vault: Vault) -> None:
     assert str(named.address) == "user/lin/home:faro"
     moved = one(vault, Operation("supersede", "places", "faro", "Lin lives in Faro.", "home:porto"))
     assert str(moved.address) == "user/lin/places:faro"
+
+
+def test_of_items_that_took_each_others_place_the_last_is_meant(vault: Vault) -> None:
+    vault.remember("user/lin/home:faro", "Lin lives in Faro.", supersedes="user/lin/home:porto")
+    found = one(vault, Operation("supersede", name="braga", target="home:porto", text="Lin lives in Braga."))
+    assert str(found.older) == "user/lin/home:faro"
+
+
+def test_an_older_turn_does_not_take_the_place_of_what_came_later(vault: Vault) -> None:
+    exchange = Exchange("c1", (Turn("c1", "4", "x", "2020-07-01T10:00:00Z", role="user"),), "user/lin")
+    operation = Operation("supersede", name="faro", target="home:porto", text="Lin lives in Faro.")
+    (found,) = Validation(exchange, lambda one: vault.get(str(one)), lambda _: ()).check([operation])
+    assert isinstance(found, Refused)
+    assert "later day" in found.reason
+
+
+def test_superseding_by_what_is_there_already_marks_the_older_one(vault: Vault) -> None:
+    vault.remember("user/lin/home:faro", "Lin lives in Faro.", owner="user:lin")
+    found = one(vault, Operation("supersede", name="new", target="home:porto", text="Lin lives in Faro."))
+    assert (found.op, str(found.address), str(found.older)) == ("mark", "user/lin/home:faro", "user/lin/home:porto")
+
+
+def test_what_cannot_be_seen_is_taken_out(vault: Vault) -> None:
+    found = one(vault, Operation("add", "family", "ri\u202eta", "Rita\x00 sails\u200b.", about="Rita\u202e"))
+    assert (found.address.name, found.text, found.about) == ("rita", "Rita sails.", "Rita")
+    assert no(vault, Operation("add", "fa\u202emily", "n", "Rita rows.")).kind == "name"
 
 
 def test_merging_what_the_item_says_is_a_repetition(vault: Vault) -> None:
