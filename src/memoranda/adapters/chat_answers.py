@@ -96,7 +96,7 @@ def _no_text(choice: dict[str, object], message: dict[str, object], place: str, 
     if end == "content_filter":
         return Refused(f"{place} withheld the reply (content_filter)", declined=True)
     if end == "length":
-        return Refused(f"the model at {place} came to its limit of tokens before it said anything: raise max_tokens", declined=True)
+        return Refused(f"the model at {place} came to its limit of tokens at once: raise max_tokens", declined=True)
     return Refused(f"the model at {place} replied with nothing", again=True)
 
 

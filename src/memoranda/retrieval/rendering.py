@@ -95,8 +95,12 @@ def strip_injected(text: str) -> str:
     ends at the marker of its own boundary, else at the next closing marker,
     else (it was cut off) with the text.
     """
-    if _MARK not in text.lower():
-        return text
+    if _MARK not in text.lower() or not re.search(_MARKER, text):
+        # A model that quotes a block may spell its markers otherwise.
+        spelled = _spelled_plainly(text)
+        if spelled is None:
+            return text
+        text = spelled
     markers = list(re.finditer(_MARKER, text))
     closings = [marker for marker in markers if marker.group(1)]
     starts = [marker.start() for marker in closings]
@@ -118,6 +122,23 @@ def strip_injected(text: str) -> str:
             done = ends[0].end() if ends else len(text)
     kept.append(text[done:])
     return "".join(kept)
+
+
+def _spelled_plainly(text: str) -> str | None:
+    """The text in plain letters, entities and escapes resolved, where it then holds a marker; else ``None``."""
+    plain = text
+    if not text.isascii():
+        import unicodedata
+
+        plain = re.sub(_INVISIBLE, "", unicodedata.normalize("NFKC", text))
+    if "recall" not in plain.lower():
+        return None
+    from html import unescape
+
+    plain = re.sub(_INVISIBLE, "", unescape(unescape(plain)))
+    plain = re.sub(r"(?i)\\+u00(3c|3e|2f)", lambda found: chr(int(found[1], 16)), plain)
+    plain = re.sub(r"(?i)(?<=memoranda)\s{0,4}[-_\u2010-\u2015\u2212]\s{0,4}(?=recall)", "-", plain)
+    return plain if re.search(_MARKER, plain) else None
 
 
 def _opening(boundary: str) -> str:

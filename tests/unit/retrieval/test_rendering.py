@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from datetime import timedelta, timezone
 from typing import Any
 
@@ -166,6 +167,25 @@ def test_a_block_is_taken_out_whole(before: str, found: list[Hit], after: str, e
 def test_blocks_are_known_by_their_shape(text: str, left: str) -> None:
     assert strip_injected(text) == left
     assert strip_injected(left) == left
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        lambda block: block.replace("<", "＜").replace(">", "＞"),
+        lambda block: block.replace("memoranda-recall", "ｍｅｍｏｒａｎｄａ-recall"),
+        lambda block: block.replace("memoranda-recall", "memoranda\u2011recall"),
+        lambda block: block.replace("memoranda-recall", "memo\u200branda_recall"),
+        lambda block: block.replace("<", "\\u003c").replace(">", "\\u003e"),
+        lambda block: block.replace("<", "&#60;").replace(">", "&#x3e;"),
+        lambda block: block.replace("<", "&amp;lt;").replace(">", "&amp;gt;"),
+    ],
+)
+def test_a_block_whose_markers_are_spelled_otherwise_is_taken_out(spelled: Callable[[str], str]) -> None:
+    text = f"before {spelled(render_block([hit('likes the sea')]))} after"
+    assert strip_injected(text).split() == ["before", "after"]
+    for other in ("total recall of it all", "它的召回 recall 率", "a < b and memoranda recall > 0"):
+        assert strip_injected(other) == other
 
 
 def test_many_markers_are_no_trouble() -> None:

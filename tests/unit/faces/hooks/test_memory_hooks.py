@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -148,3 +151,48 @@ def test_a_context_says_whose_memory_it_is() -> None:
     assert TurnContext(user="lin", scope="shared").read_scopes == ("user/lin", "shared")
     with pytest.raises(UsageError, match="colour"):
         context_of({"colour": "red"})
+
+
+FORKED = """
+import json, os, sys, threading
+from memoranda import MemoryHooks, Vault
+
+class Model:
+    def chat(self, messages):
+        fact = {"op": "add", "category": "a", "name": f"n{os.getpid()}", "text": f"Fact {os.getpid()}."}
+        return json.dumps({"operations": [fact]})
+
+vault = Vault.open(sys.argv[1])
+vault.remember("p:tea", "Lin likes tea.")
+hooks = MemoryHooks(vault, Model())
+held, go_on = threading.Event(), threading.Event()
+
+def hold():  # as a thread does that reads when the process is forked
+    with vault._contents.mutex:
+        held.set()
+        go_on.wait(60)
+
+threading.Thread(target=hold, daemon=True).start()
+held.wait(60)
+child = os.fork()
+if child == 0:
+    ok = hooks.on_before_turn("Who likes tea?") is not None
+    ok = ok and hooks.on_after_turn("From the child.", "") is not None and hooks.drain(30)
+    os._exit(0 if ok else 1)
+go_on.set()
+code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+hooks.close()
+sys.exit(code)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_a_host_that_is_forked_goes_on_in_the_child(vault: Vault) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKED, vault.root],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert len(vault.items("a")) == 1
