@@ -11,7 +11,9 @@ import pytest
 
 from fakes.language_model import ScriptedModel
 from memoranda import MemoryHooks, Vault
+from memoranda.retrieval.rendering import clean_text
 from memoranda.services.memorize import ACTOR, Memorized
+from replies import REPLIES
 
 
 @pytest.fixture
@@ -63,6 +65,27 @@ def test_a_fact_comes_through_whatever_is_around_it(vault: Vault, text: str, wra
     work(vault, wrapped.replace("{}", json.dumps({"operations": [operation]}, ensure_ascii=False)))
     (item,) = vault.items()
     assert item.text == text
+
+
+def test_no_reply_is_lost_however_it_is_broken(vault: Vault) -> None:
+    """Case D18, of its kind: what is complete is there, what is not is kept beside its turn, and nothing is raised."""
+    hooks = MemoryHooks(vault)
+    for number in range(len(REPLIES)):
+        assert hooks.on_after_turn(
+            "Something.", "", {"conversation": f"c{number:03}", "turn": "1", "user": f"u{number}"}
+        )
+    told = work(vault, *(reply for _, reply, _, _ in REPLIES))
+    assert len(told) == len(REPLIES) > 40
+    assert {found.state for found in told} == {"done", "parked"}
+    assert vault.inbox.ids() == []
+    parked = {one.exchange.conversation for one in vault.inbox.parked() if one.exchange is not None}
+    for number, (name, reply, complete, faulty) in enumerate(REPLIES):
+        kept = {item.text for item in vault.items(scope=f"user/u{number}")}
+        wanted = {clean_text(text).strip() for text in complete}
+        assert len(vault.turns(f"c{number:03}")) == 1, name
+        # What has no target in this vault is refused, and that is told; what will not matter is left out.
+        assert kept == wanted or (kept < wanted and (f"c{number:03}" in parked or "phemeral" in reply)), name
+        assert not faulty or f"c{number:03}" in parked, name
 
 
 SECRETS = [
