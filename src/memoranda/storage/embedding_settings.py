@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from memoranda.core.errors import UsageError
 from memoranda.core.records import dataclass
+from memoranda.storage.endpoint_settings import PLACE_RULES, checked_table, is_address
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from memoranda.storage.endpoint_settings import Rules
 
 __all__ = ["EmbeddingSettings", "read_embedding"]
 
@@ -44,58 +46,18 @@ class EmbeddingSettings:
         return bool(self.provider)
 
 
-_RULES: dict[str, tuple[type | tuple[type, ...], str]] = {
-    "provider": (str, "the name of a provider"),
-    "model": (str, "the name of a model"),
-    "base_url": (str, "the address of an endpoint, http:// or https://"),
-    "key": (str, '"env:NAME" or "keyring:SERVICE/USER", never the key itself'),
-    "dimension": (int, "a whole number from 0 to 65536"),
-    "query_prefix": (str, "a text"),
-    "document_prefix": (str, "a text"),
-    "batch": (int, "a whole number from 1 to 4096"),
-    "timeout": ((int, float), "a number of seconds above 0"),
-    "index": (str, "the name of a vector index"),
-    "url": (str, "the address of a server, http:// or https://"),
-    "weight": ((int, float), "a number from 0 to 1"),
+_RULES: Rules = {
+    **PLACE_RULES,
+    "dimension": (int, "a whole number from 0 to 65536", lambda value: 0 <= value <= 65536),
+    "query_prefix": (str, "a text", lambda value: True),
+    "document_prefix": (str, "a text", lambda value: True),
+    "batch": (int, "a whole number from 1 to 4096", lambda value: 1 <= value <= 4096),
+    "index": (str, "the name of a vector index", lambda value: True),
+    "url": (str, "the address of a server, http:// or https://", is_address),
+    "weight": ((int, float), "a number from 0 to 1", lambda value: 0 <= value <= 1),
 }
 
 
 def read_embedding(value: Any, file: str) -> EmbeddingSettings:
     """The table ``[embedding]`` of a settings ``file``. Raises UsageError: it holds what means nothing."""
-    if not isinstance(value, dict):
-        raise UsageError(f"{file}: embedding is a table, as in [embedding]")
-    try:
-        return _checked(value, file)
-    except UsageError as error:
-        raise UsageError(f"{error} (so [embedding] as a whole does not count)") from None
-
-
-def _checked(value: dict[str, Any], file: str) -> EmbeddingSettings:
-    for key, one in value.items():
-        if key not in _RULES:
-            raise UsageError(f"{file}: [embedding] {key!r} is not a setting (known: {', '.join(_RULES)})")
-        kinds, meaning = _RULES[key]
-        if not isinstance(one, kinds) or isinstance(one, bool) or not _fits(key, one):
-            # What was written in place of a reference may be the secret itself.
-            shown = "" if key == "key" else f", not {str(one)[:60]!r}"
-            raise UsageError(f"{file}: [embedding] {key} is {meaning}{shown}")
-    return EmbeddingSettings(**value)
-
-
-def _fits(key: str, value: Any) -> bool:
-    if key == "key":
-        kind, _, rest = value.partition(":")
-        if kind == "env":
-            return bool(rest.isascii() and rest.isidentifier())
-        return not value or (kind == "keyring" and bool(rest.strip()))
-    if key in ("base_url", "url"):
-        return not value or value.startswith(("http://", "https://"))
-    if key == "dimension":
-        return bool(0 <= value <= 65536)
-    if key == "batch":
-        return bool(1 <= value <= 4096)
-    if key == "timeout":
-        return bool(0 < value <= 3600)
-    if key == "weight":
-        return bool(0 <= value <= 1)
-    return True
+    return EmbeddingSettings(**checked_table(value, file, "embedding", _RULES))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from memoranda.core.errors import UsageError
 from memoranda.core.records import dataclass
+from memoranda.storage.endpoint_settings import PLACE_RULES, checked_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from memoranda.storage.endpoint_settings import Rules
 
 __all__ = ["JSON_FORMS", "ModelSettings", "read_model"]
 
@@ -40,57 +43,20 @@ class ModelSettings:
         return bool(self.provider)
 
 
-_RULES: dict[str, tuple[type | tuple[type, ...], str]] = {
-    "provider": (str, "the name of a provider"),
-    "model": (str, "the name of a model"),
-    "base_url": (str, "the address of an endpoint, http:// or https://"),
-    "key": (str, '"env:NAME" or "keyring:SERVICE/USER", never the key itself'),
-    "timeout": ((int, float), "a number of seconds above 0, 3600 at most"),
-    "temperature": ((int, float), "a number from 0 to 2"),
-    "max_tokens": (int, f"a whole number from 1 to {_LONGEST_REPLY}"),
-    "json": (str, '"schema", "object", "none" or "auto"'),
+_RULES: Rules = {
+    **PLACE_RULES,
+    "temperature": ((int, float), "a number from 0 to 2", lambda value: 0 <= value <= 2),
+    "max_tokens": (int, f"a whole number from 1 to {_LONGEST_REPLY}", lambda value: 1 <= value <= _LONGEST_REPLY),
+    "json": (str, '"schema", "object", "none" or "auto"', lambda value: value in ("auto", *JSON_FORMS)),
 }
 
 
 def read_model(value: Any, file: str) -> ModelSettings:
     """The table ``[model]`` of a settings ``file``. Raises UsageError: it holds what means nothing."""
-    if not isinstance(value, dict):
-        raise UsageError(f"{file}: model is a table, as in [model]")
-    try:
-        return _checked(value, file)
-    except UsageError as error:
-        raise UsageError(f"{error} (so [model] as a whole does not count)") from None
-
-
-def _checked(value: dict[str, Any], file: str) -> ModelSettings:
-    for key, one in value.items():
-        if key not in _RULES:
-            raise UsageError(f"{file}: [model] {key!r} is not a setting (known: {', '.join(_RULES)})")
-        kinds, meaning = _RULES[key]
-        if not isinstance(one, kinds) or isinstance(one, bool) or not _fits(key, one):
-            # What was written in place of a reference may be the secret itself.
-            shown = "" if key == "key" else f", not {str(one)[:60]!r}"
-            raise UsageError(f"{file}: [model] {key} is {meaning}{shown}")
-    if value.get("provider", "").strip() and not value.get("model", "").strip():
+    values = checked_table(value, file, "model", _RULES)
+    if values.get("provider", "").strip() and not values.get("model", "").strip():
         # Which models there are changes too often for a default that one could rely on, or pay for.
-        raise UsageError(f'{file}: [model] names a provider and no model: model = "NAME"')
-    return ModelSettings(**value)
-
-
-def _fits(key: str, value: Any) -> bool:
-    if key == "key":
-        kind, _, rest = value.partition(":")
-        if kind == "env":
-            return bool(rest.isascii() and rest.isidentifier())
-        return not value or (kind == "keyring" and bool(rest.strip()))
-    if key == "base_url":
-        return not value or value.startswith(("http://", "https://"))
-    if key == "timeout":
-        return bool(0 < value <= 3600)
-    if key == "temperature":
-        return bool(0 <= value <= 2)
-    if key == "max_tokens":
-        return bool(1 <= value <= _LONGEST_REPLY)
-    if key == "json":
-        return value == "auto" or value in JSON_FORMS
-    return True
+        raise UsageError(
+            f'{file}: [model] names a provider and no model: model = "NAME" (so [model] as a whole does not count)'
+        )
+    return ModelSettings(**values)
