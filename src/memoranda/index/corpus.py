@@ -40,6 +40,8 @@ class Corpus:
         self._analyzer = analyzer if segmentation is None else segmentation.terms
         self._segment: Segment | None = None
         self._partitions: dict[tuple[str, str], Partition] = {}
+        #: Whose knowledge each corpus is, by the scope of its partition; in memory only, as its passages are.
+        self.libraries: dict[str, str] = {}
         #: Where the entries in memory are; those of a segment are found by their address.
         self._homes: dict[Key, Partition] = {}
 
@@ -58,6 +60,7 @@ class Corpus:
         with self.lock:
             self._homes.clear()
             self._partitions.clear()
+            self.libraries.clear()
             self._segment = segment
 
     def put(self, entry: Entry) -> int:
@@ -99,7 +102,11 @@ class Corpus:
         with self.lock:
             if scopes is None:
                 return [p for level in levels for p in self._all() if p.level == level]
-            keys = dict.fromkeys((level, name_key(scope)) for level in levels for scope in scopes)
+            named = [name_key(scope) for scope in scopes]
+            libraries = [library for scope in named for library, whose in self.libraries.items() if whose == scope]
+            keys = dict.fromkeys(
+                (level, scope) for level in levels for scope in (libraries if level == "passage" else named)
+            )
             return [self.partition(*key) for key in keys if self._has(*key)]
 
     def find(self, category_key: str, item_key: str) -> Entry | None:
@@ -139,7 +146,7 @@ def _stored_home(key: Key) -> tuple[Level, str]:
     if category.startswith("turn/"):
         return "resource", "shared"
     if category.startswith("kb/"):
-        return "passage", "shared"
+        return "passage", "/".join(category.split("/")[:2])
     kind, _, rest = category.partition("/")
     if rest and kind in ("user", "agent", "project"):
         return "item", f"{kind}/{rest.partition('/')[0]}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from memoranda.core.links import find_links
-from memoranda.core.metadata import EMPTY_METADATA
+from memoranda.core.metadata import EMPTY_METADATA, Metadata
 from memoranda.core.names import content_hash, name_key
 from memoranda.core.records import dataclass
 
@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 
     from memoranda.core.items import Section
     from memoranda.core.links import Link
-    from memoranda.core.metadata import Metadata
     from memoranda.core.model import Level, Turn
+    from memoranda.core.passages import Passage
 
 __all__ = [
     "ASKS",
+    "HEADINGS",
+    "PLACE",
     "Entry",
     "Key",
     "address_key",
@@ -27,7 +29,9 @@ __all__ = [
     "fold_exact",
     "indexed_terms",
     "item_entry",
+    "library_of",
     "link_keys",
+    "passage_entry",
     "searchable_text",
     "turn_entry",
     "when",
@@ -38,6 +42,9 @@ ASKS = "?"
 
 #: What two addresses of the same thing have in common: category with its scope, and name.
 Key = tuple[str, str]
+
+#: The metadata of a passage: the headings that it stands under, and its page, slide or sheet.
+HEADINGS, PLACE = "headings", "place"
 
 _SCOPED = ("user/", "agent/", "project/")
 _ORDERED = ("turn/", "kb/")
@@ -111,11 +118,13 @@ def link_keys(category: str, item: str, source: Entry) -> tuple[Key, ...]:
 
 
 def searchable_text(entry: Entry) -> str:
-    """What is searched of an entry: its name or speaker, then its text with links as they are shown."""
+    """What is searched of an entry: its name, headings or speaker, then its text with links as they are shown."""
     text = entry.text
     for link in reversed(entry.links):
         if link.shown and text.startswith("[[", link.start):
             text = f"{text[: link.start]}{link.shown}{text[link.end :]}"
+    if entry.level == "passage":
+        return f"{entry.metadata.get(HEADINGS) or ''}\n{text}"
     if entry.speaker:
         return f"{entry.speaker}: {text}"
     # A name made of a hash, and the number of a turn or passage, say nothing.
@@ -177,4 +186,31 @@ def turn_entry(turn: Turn, order: int) -> Entry:
         ts=turn.ts,
         order=order,
         parent=turn.conversation,
+    )
+
+
+def library_of(corpus: str) -> str:
+    """The scope of a corpus's partition: its statistics are its own."""
+    return name_key(f"kb/{corpus}")
+
+
+def passage_entry(corpus: str, document: str, passage: Passage, relative: str) -> Entry:
+    """The entry of a passage of a document, whose file is ``relative``."""
+    parent = f"kb/{corpus}/{document}"
+    said = (HEADINGS, " › ".join(passage.path)), (PLACE, passage.place)
+    lines = f"{passage.first_line}-{passage.last_line}"
+    where = ", ".join(filter(None, (said[0][1], passage.place)))
+    return Entry(
+        address=f"{parent}#{passage.id}",
+        level="passage",
+        scope=library_of(corpus),
+        category=f"{corpus}/{document}",
+        name="",
+        text=passage.text,
+        hash=content_hash(passage.text),
+        metadata=Metadata(tuple(pair for pair in said if pair[1])),
+        links=find_links(passage.text) if "[[" in passage.text else (),
+        citation=f"{relative}:{lines}" + (f" ({where})" if where else ""),
+        order=passage.order,
+        parent=parent,
     )

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from memoranda.core.names import hash_name, name_key
 from memoranda.core.records import dataclass, field
-from memoranda.index.entries import address_key, item_entry, turn_entry
-from memoranda.index.fingerprints import conversations, item_print, turn_print
+from memoranda.index.entries import address_key, item_entry, library_of, passage_entry, turn_entry
+from memoranda.index.fingerprints import conversations, fingerprint, item_print, turn_print
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from memoranda.core.items import Category, Section
     from memoranda.core.model import Level, Turn
+    from memoranda.core.passages import Passage
     from memoranda.index.corpus import Corpus
     from memoranda.index.entries import Key
     from memoranda.index.partition import Partition
     from memoranda.storage.categories import LoadedCategory
+    from memoranda.storage.documents import DocumentFile
     from memoranda.storage.files import Stamp
     from memoranda.storage.snapshot import FoundFile
 
@@ -115,6 +117,25 @@ class Holdings:
         self._take_out(partition, before.values())
         for gone in (known.parents if known is not None else set()) - made.parents:
             partition.forget_order(gone)
+        return made
+
+    def put_document(self, file: DocumentFile, passages: Sequence[Passage], known: IndexedFile | None) -> IndexedFile:
+        """Make the corpus hold the passages of a document; those that stayed as they were cost next to nothing."""
+        library = library_of(file.corpus)
+        made = IndexedFile("passage", library, file.stamp, False, "", {})
+        partition = self._corpus.partition("passage", library)
+        before = {} if known is None else dict(known.held or {})
+        assert made.held is not None
+        for passage in passages:
+            entry = passage_entry(file.corpus, file.document, passage, file.relative)
+            mark = fingerprint(passage.id, f"{entry.citation}\0{entry.text}")
+            old = before.pop(passage.id, None)
+            doc = old[1] if old is not None and old[::2] == (mark, passage.order) else self._corpus.put(entry)
+            made.held[passage.id] = (mark, doc, passage.order)
+        self._take_out(partition, before.values())
+        made.parents = {f"kb/{file.corpus}/{file.document}"}
+        for parent in made.parents:
+            partition.forget_order(parent)
         return made
 
     def drop(self, relative: str, known: IndexedFile) -> None:

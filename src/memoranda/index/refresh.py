@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from memoranda.core.model import Level
     from memoranda.index.corpus import Corpus
+    from memoranda.index.library import Library
     from memoranda.storage.resources import ConversationFile, Resources
     from memoranda.storage.snapshot import FoundFile, Snapshot
     from memoranda.storage.store import Storage
@@ -44,6 +45,7 @@ class Refresher:
         self._corpus = corpus
         self._holdings = Holdings(corpus)
         self._accounting = Accounting(storage)
+        self._library: Library | None = None
         self._keeper = SegmentKeeper(storage, resources, corpus.segmentation)
         self._items: dict[str, IndexedFile] = {}
         self._turns: dict[str, IndexedFile] = {}
@@ -92,6 +94,13 @@ class Refresher:
             self._account(snapshot, awaited)
         if conversations is not None:
             missing += self._refresh_turns(conversations, until, progress)
+        if "passage" in levels:
+            if self._library is None:
+                from memoranda.index.library import Library  # who asks memory alone pays for no documents
+
+                self._library = Library(self._storage, self._corpus)
+            missing += self._library.refresh(until, progress)
+            self.loaded.add("passage")
         return missing
 
     def sources(self) -> dict[str, SourceFile]:
@@ -135,6 +144,8 @@ class Refresher:
             return
         self._corpus.adopt(segment)
         self._holdings = Holdings(self._corpus)
+        self._library = None
+        self.loaded.discard("passage")
         self._items.clear()
         self._clean = None
         self._turns.clear()

@@ -14,6 +14,7 @@ from memoranda.index.entries import Entry
 from memoranda.services.graph import resolve
 from memoranda.services.linking import item_key, reference_link, retarget_links
 from memoranda.storage.categories import line_of_bad_byte
+from memoranda.storage.documents import Documents
 from memoranda.storage.files import TEMPORARY_PREFIX, read_bytes, writing
 from memoranda.storage.settings import SETTINGS_FILE
 from memoranda.storage.snapshot import scan
@@ -48,6 +49,7 @@ def check(storage: Storage, resources: Resources, corpus: Corpus) -> list[Proble
     for found in snapshot.files.values():
         problems += _file_problems(storage, found)
     problems += [Problem(SETTINGS_FILE, 0, "settings", fault) for fault in storage.vault.settings_faults]
+    problems += _document_problems(storage)
     problems += _link_problems(storage, corpus, snapshot.files.values())
     problems += _record_problems(storage, resources)
     problems += _leftovers(storage)
@@ -96,6 +98,22 @@ def _file_problems(storage: Storage, found: FoundFile) -> Iterator[Problem]:
     if loaded is not None:
         for line, kind, message in loaded.category.problems:
             yield Problem(found.relative, line, kind, message)
+
+
+def _document_problems(storage: Storage) -> Iterator[Problem]:
+    """Faults of knowledge: settings that mean nothing, documents that are not UTF-8 or cannot be read."""
+    documents = Documents(storage.vault)
+    for corpus in documents.corpora():
+        for fault in documents.settings(corpus).faults:
+            yield Problem(f"docs/{corpus}/corpus.json", 0, "settings", fault)
+    for file in documents.files():
+        try:
+            data = read_bytes(file.path)
+            data.decode("utf-8")
+        except UnicodeDecodeError:
+            yield Problem(file.relative, line_of_bad_byte(data), "encoding", "is not UTF-8; it is not searched")
+        except OSError as error:
+            yield Problem(file.relative, 0, "unreadable", f"could not be read ({error.strerror})")
 
 
 def _link_problems(storage: Storage, corpus: Corpus, files: Iterable[FoundFile]) -> Iterator[Problem]:

@@ -124,6 +124,8 @@ def show_retrieval(out: Output, found: Retrieval) -> None:
             lead = "   ↳ "
         out.styled(lead, ("bold", hit.address), ("dim", f"  ({', '.join(_facts(hit))})"))
         indent = "   " if not hit.via else "     "
+        if hit.level == "passage":
+            out.styled(indent, ("cyan", hit.citation))
         said = f"{hit.speaker}: {hit.text}" if hit.speaker else hit.text
         for line in said.split("\n"):
             out.line(f"{indent}{line}".rstrip())

@@ -1,0 +1,136 @@
+"""Knowledge on disk: markdown documents under ``docs/<corpus>/``, and what a corpus is set to (``corpus.json``)."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+
+from memoranda.core.addresses import SHARED, parse_scope
+from memoranda.core.errors import BadName, OutsideVault
+from memoranda.core.names import check_identifier, is_conflict_copy, name_key
+from memoranda.core.records import dataclass
+from memoranda.storage.files import Stamp, read_bytes, reading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from memoranda.storage.vault import VaultFolder
+
+__all__ = ["CorpusSettings", "DocumentFile", "Documents"]
+
+_FOLDER = "docs"
+_SETTINGS = "corpus.json"
+_ENDING = ".md"
+_LEAST, _MOST = 40, 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusSettings:
+    """What ``corpus.json`` says: whose knowledge it is, and how its documents are cut, in columns.
+
+    ``faults`` are what in it means nothing, in words; the defaults hold there.
+    """
+
+    scope: str = str(SHARED)
+    size: int = 1000
+    overlap: int = 0
+    faults: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFile:
+    """One document's file and its stamp; ``settings`` is the stamp of its corpus's settings."""
+
+    relative: str
+    path: str
+    corpus: str
+    document: str
+    stamp: Stamp
+    settings: Stamp | None = None
+
+
+class Documents:
+    """Reads documents. Whatever a person puts there as markdown counts, whoever made it."""
+
+    def __init__(self, vault: VaultFolder) -> None:
+        self._vault = vault
+        self._folder = vault.path(_FOLDER)
+        self._known: dict[str, tuple[Stamp | None, CorpusSettings]] = {}
+
+    def corpora(self) -> list[str]:
+        """The names of all corpora. Raises VaultUnreadable."""
+        with reading(self._folder):
+            try:
+                names = os.listdir(self._folder)
+            except FileNotFoundError:
+                return []
+        return sorted(name for name in names if _is_name(name) and os.path.isdir(os.path.join(self._folder, name)))
+
+    def settings(self, corpus: str) -> CorpusSettings:
+        """What a corpus is set to. Never raises: what cannot be read is a fault of the settings."""
+        path = os.path.join(self._folder, corpus, _SETTINGS)
+        stamp = _stamp(path)
+        known = self._known.get(corpus)
+        if known is None or known[0] != stamp:
+            known = self._known[corpus] = (stamp, CorpusSettings() if stamp is None else _settings_in(path))
+        return known[1]
+
+    def files(self) -> Iterator[DocumentFile]:
+        """Every document, by corpus and name. Raises VaultUnreadable."""
+        for corpus in self.corpora():
+            folder = os.path.join(self._folder, corpus)
+            settings = _stamp(os.path.join(folder, _SETTINGS))
+            with reading(folder), os.scandir(folder) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name)
+            for entry in entries:
+                document = entry.name.removesuffix(_ENDING)
+                if document == entry.name or not _is_name(document) or is_conflict_copy(entry.name):
+                    continue
+                relative = f"{_FOLDER}/{corpus}/{entry.name}"
+                with suppress(OutsideVault, OSError):
+                    self._vault.check_inside(entry.path, relative)
+                    if entry.is_file():
+                        yield DocumentFile(relative, entry.path, corpus, document, Stamp.of(entry.stat()), settings)
+
+
+def _is_name(name: str) -> bool:
+    """Whether it can be part of an address."""
+    try:
+        return not name.startswith(".") and "#" not in name and check_identifier(name, "a document") == name
+    except BadName:
+        return False
+
+
+def _stamp(path: str) -> Stamp | None:
+    try:
+        return Stamp.of(os.stat(path))
+    except OSError:
+        return None
+
+
+def _settings_in(path: str) -> CorpusSettings:
+    try:
+        table: Any = json.loads(read_bytes(path))
+    except (OSError, ValueError, RecursionError) as error:
+        return CorpusSettings(faults=(f"cannot be read: {error}",))
+    if not isinstance(table, dict):
+        return CorpusSettings(faults=("is no JSON object",))
+    faults: list[str] = []
+    scope, size, overlap = table.get("scope", str(SHARED)), table.get("size", 1000), table.get("overlap", 0)
+    try:
+        scope = name_key(str(parse_scope(scope)))
+    except (BadName, AttributeError, TypeError):
+        # Whose it is is not known: nobody is shown what may be private.
+        return CorpusSettings(
+            scope="", faults=(f"scope is shared, user/NAME, agent/NAME or project/ID, not {scope!r}",)
+        )
+    if type(size) is not int or not _LEAST <= size <= _MOST:
+        faults.append(f"size is a whole number from {_LEAST} to {_MOST}, not {size!r}")
+        size = 1000
+    if type(overlap) is not int or not 0 <= overlap <= size // 2:
+        faults.append(f"overlap is a whole number from 0 to half of size, not {overlap!r}")
+        overlap = 0
+    return CorpusSettings(scope, size, overlap, tuple(faults))
