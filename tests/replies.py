@@ -126,4 +126,3 @@ REPLIES: list[tuple[str, str, list[str], bool]] = [
     ("facts, cut", '{"facts":["likes tea","lives in', ["likes tea"], True),
     ("facts that are objects", f'{{"facts":[{{"fact":"x"}},{A}]}}', ["a"], True),
 ]  # fmt: skip
-

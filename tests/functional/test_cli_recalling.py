@@ -131,3 +131,11 @@ def test_as_of(stocked: Cli) -> None:
     assert stocked("recall", "coffee", "--as-of", "2026-07-10").code == 1
     assert stocked("recall", "coffee", "--as-of", "2026-07-12").code == 0
     assert stocked("recall", "coffee", "--as-of", "someday").code == 2
+
+
+def test_where_nothing_is_found_the_other_scopes_are_named(cli: Cli) -> None:
+    cli("remember", "user/lin/preferences:sea", "Lin likes the sea.")
+    ran = cli("recall", "likes the sea")
+    assert ran.code == 1
+    assert "--scope: user/lin" in ran.err
+    assert "--scope" not in cli("recall", "likes the sea", "--scope", "user/lin").err

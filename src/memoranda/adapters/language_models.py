@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from memoranda.core.ports import LanguageModel
+    from memoranda.adapters.openai_model import OpenAIModel
     from memoranda.storage.model_settings import ModelSettings
 
 __all__ = ["MODEL_PROVIDERS", "language_model_for"]
@@ -33,7 +33,7 @@ MODEL_PROVIDERS = {
 }
 
 
-def language_model_for(settings: ModelSettings, schema: Mapping[str, Any] | None = None) -> LanguageModel:
+def language_model_for(settings: ModelSettings, schema: Mapping[str, Any] | None = None) -> OpenAIModel:
     """The model that the settings name, to reply in JSON of this ``schema`` (``None``: in whatever text).
 
     Nothing is imported, asked or read yet: a package that is missing, or a

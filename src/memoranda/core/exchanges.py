@@ -78,7 +78,8 @@ class Exchange:
     """Turns of one conversation that are memorized together, by one question to the model at most.
 
     ``scope`` is where memories are written, ``scopes`` what is read for them,
-    ``owner`` whom they are about.
+    ``owner`` whom they are about. ``again``: it is to be asked about once more,
+    whatever was made of it before.
     """
 
     conversation: str
@@ -86,6 +87,7 @@ class Exchange:
     scope: str = "shared"
     scopes: tuple[str, ...] = ("shared",)
     owner: str | None = None
+    again: bool = False
 
     @property
     def source(self) -> str:
@@ -110,6 +112,7 @@ def exchange_to_record(exchange: Exchange) -> dict[str, Any]:
         "scope": exchange.scope,
         "scopes": list(exchange.scopes),
         "owner": exchange.owner,
+        **({"again": True} if exchange.again else {}),
         "turns": [{key: value for key, value in turn.items() if value != "" or key == "text"} for turn in turns],
     }
 
@@ -127,7 +130,7 @@ def exchange_from_record(record: Mapping[str, Any]) -> Exchange:
         raise ValueError("it is no exchange of a conversation") from error
     if not turns or not all(isinstance(value, str) for value in (conversation, scope, *scopes, owner or "")):
         raise ValueError("it is no exchange of a conversation")
-    return Exchange(conversation, turns, scope, scopes, owner)
+    return Exchange(conversation, turns, scope, scopes, owner, record.get("again") is True)
 
 
 _OWN = frozenset({"turn", "ts", "speaker", "role", "text"})

@@ -37,6 +37,8 @@ class Doomed:
     conversations: set[str] = field(default_factory=set)
     #: Ids of exchanges in the inbox that hold such turns.
     queued: set[str] = field(default_factory=set)
+    #: The turns of these.
+    waiting: set[tuple[str, str]] = field(default_factory=set)
     user: str | None = None
 
     def takes(self, turn: Turn) -> bool:
@@ -158,7 +160,8 @@ def _find_queued(inbox: Inbox, found: Doomed) -> None:
         if theirs or any(found.takes(turn) for turn in exchange.turns):
             found.queued.add(queued)
             # Also where they come once more they are not taken in.
-            found.turns |= {(exchange.conversation, turn.turn) for turn in exchange.turns}
+            found.waiting |= {(exchange.conversation, turn.turn) for turn in exchange.turns}
+    found.turns |= found.waiting
 
 
 def _find_derived(storage: Storage, wanted: TurnAddress, found: Doomed) -> None:
@@ -206,8 +209,7 @@ def _resolve_turns(resources: Resources, found: Doomed) -> None:
         return
     turns = [turn for file in resources.files() for turn in resources.read(file.path)]
     found.absent = found.turns - {(t.conversation, t.turn) for t in turns}
+    taken = {(t.conversation, t.turn) for t in turns if found.takes(t)}
     # What was answered to a turn repeats it more often than not.
-    found.turns |= {
-        (t.conversation, t.turn) for t in turns if (t.conversation, t.turn.removesuffix(REPLY)) in found.turns
-    }
-    found.turns = {(t.conversation, t.turn) for t in turns if not t.forgotten and found.takes(t)}
+    taken |= {(t.conversation, t.turn) for t in turns if (t.conversation, t.turn.removesuffix(REPLY)) in taken}
+    found.turns = {(t.conversation, t.turn) for t in turns if not t.forgotten and (t.conversation, t.turn) in taken}

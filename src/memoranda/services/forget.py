@@ -234,7 +234,7 @@ def _all_addresses(storage: Storage, doomed: Doomed, traces: Traces) -> list[str
 
 
 def _turns(doomed: Doomed) -> tuple[str, ...]:
-    return tuple(str(TurnAddress(conversation, turn)) for conversation, turn in sorted(doomed.turns))
+    return tuple(str(TurnAddress(conversation, turn)) for conversation, turn in sorted(doomed.turns | doomed.waiting))
 
 
 def _wipe_vectors(storage: Storage, addresses: list[str], vectors: Callable[[list[str]], bool] | None) -> list[str]:

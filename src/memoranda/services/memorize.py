@@ -126,8 +126,10 @@ class Memorizer:
         self._abandoned = False
         self._lock = threading.Lock()
 
-    def memorize(self, queued: str, model: LanguageModel) -> Memorized:
+    def memorize(self, queued: str, model: LanguageModel, *, at_once: bool = False) -> Memorized:
         """Take one exchange as far as it will go. Whoever calls this alone works on its conversation meanwhile.
+
+        ``at_once``: the pause after an attempt that failed is not kept.
 
         Raises:
             VaultError, Conflict, OSError: the vault could not be written; the exchange stays as it is.
@@ -138,7 +140,7 @@ class Memorizer:
             if isinstance(exchange, ValueError):
                 return self._park(queued, self._inbox.work(queued), (str(exchange),))
             try:
-                return self._go_on(queued, exchange, model)
+                return self._go_on(queued, exchange, model, at_once)
             except (VaultError, Conflict, OSError):
                 raise
             except Exception as error:  # whatever it is, it is about this exchange, and the others are to go on
@@ -159,19 +161,19 @@ class Memorizer:
             with suppress(MemorandaError, OSError):
                 self._inbox.note(asking[0], replace(asking[1], asking=False))
 
-    def _go_on(self, queued: str, exchange: Exchange, model: LanguageModel) -> Memorized:
+    def _go_on(self, queued: str, exchange: Exchange, model: LanguageModel, at_once: bool) -> Memorized:
         work = self._held.get(queued) or self._inbox.work(queued)
         if work.reply is not None:
             # Somebody asked, and was ended before this was done: the change may be there.
             return self._finish(queued, exchange, work, asked=False, again=True)
         standing = self._around.standing(exchange)
-        if standing == "forgotten" or (standing == "memorized" and not work.again):
+        if standing == "forgotten" or (standing == "memorized" and not (work.again or exchange.again)):
             self._inbox.finish(queued)
             return Memorized(queued, "done")
         if work.asking and work.deaths + 1 >= _MOST_DEATHS:
             why = f"{_MOST_DEATHS} processes ended while they asked the model about it"
             return self._park(queued, replace(work, asking=False), (why,), exchange)
-        if work.not_before > (now := self._around.now()) and work.not_before - now <= _LONGEST_PAUSE:
+        if not at_once and work.not_before > (now := self._around.now()) and work.not_before - now <= _LONGEST_PAUSE:
             return Memorized(queued, "waiting", False, error=work.error, not_before=work.not_before)
         return self._ask(queued, exchange, work, model)
 

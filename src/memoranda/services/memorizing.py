@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from memoranda.core.ports import LanguageModel
     from memoranda.retrieval.result import Hit
     from memoranda.services.contents import Progress
+    from memoranda.services.ingest import Library
     from memoranda.services.memorize import Memorized
     from memoranda.services.status import QueueStatus
     from memoranda.services.worker import Worker
@@ -47,6 +48,13 @@ class Memorizing(Reading):
 
             self._made_inbox = Inbox(self._storage.vault)
         return self._made_inbox
+
+    @property
+    def library(self) -> Library:
+        """The corpora of documents, for who puts documents in and takes them out."""
+        from memoranda.services.ingest import Library
+
+        return Library(self._storage)
 
     def enqueue(self, exchange: Exchange, *, once: bool = False) -> str | None:
         """Queue an exchange to be memorized; durable when this returns. No lock is taken and nobody is asked.
@@ -80,10 +88,16 @@ class Memorizing(Reading):
         from memoranda.storage.inbox import key_of
 
         waiting = self.inbox.held_keys()
+        gone: dict[str, set[str]] = {}
         queued = others = 0
         for number, exchange in enumerate(exchanges, 1):
             added = None
-            if key_of(exchange) not in waiting and not self.inbox.is_memorized(exchange):
+            said = exchange.conversation
+            if said not in gone:
+                gone[said] = {turn.turn for turn in self._resources.turns(said) if turn.forgotten}
+            forgotten = any(turn.turn in gone[said] for turn in exchange.turns)
+            known = not exchange.again and self.inbox.is_memorized(exchange)
+            if key_of(exchange) not in waiting and not known and not forgotten:
                 with suppress(UsageError):  # its ids cannot be any: who read it has said so
                     added = self.enqueue(exchange)
             if added is None:
@@ -115,13 +129,14 @@ class Memorizing(Reading):
         return Worker(self.inbox, Memorizer(self._writer, self.inbox, around), model, told)
 
     def remember_by_tool(
-        self, arguments: Mapping[str, Any], context: TurnContext | None = None, *, actor: str = "agent"
+        self, arguments: Mapping[str, Any] | str, context: TurnContext | None = None, *, actor: str = "agent"
     ) -> Written:
         """Carry out a call of the tool ``remember`` (:func:`memoranda.services.extraction.schema.tool_schema`).
 
         For an agent that writes by itself: the same rules as for what a model
         finds in a conversation, and no model is asked. ``context`` says whose
-        memory it is and which turn it comes from.
+        memory it is and which turn it comes from. ``arguments`` may be the JSON
+        text that a model's call holds.
 
         Raises:
             UsageError, BadText: the message tells the model what to do instead.
@@ -130,9 +145,11 @@ class Memorizing(Reading):
         from memoranda.core.addresses import parse_address
         from memoranda.core.exchanges import Exchange, TurnContext
         from memoranda.core.model import Turn
-        from memoranda.services.extraction.tool import remember_called
+        from memoranda.services.extraction.tool import arguments_in, remember_called
         from memoranda.services.extraction.validation import Validation
 
+        if isinstance(arguments, str):
+            arguments = arguments_in(arguments)
         context = context or TurnContext()
         said = str(arguments.get("text") or "")
         turn = Turn(context.conversation, context.turn or "1", said)

@@ -133,6 +133,14 @@ class Reading:
 
         return conversations(self._resources)
 
+    def other_scopes(self) -> list[str]:
+        """The scopes that have files and are asked only when they are named. Raises VaultUnreadable."""
+        from memoranda.core.addresses import SHARED
+        from memoranda.storage.snapshot import scan
+
+        found = {file.address.scope for file in scan(self._storage.vault).files.values()}
+        return sorted(str(scope) for scope in found if scope != SHARED)
+
     def has_turns(self) -> bool:
         """Whether any conversation is kept. Raises VaultUnreadable."""
         return any(self._resources.read(file.path) for file in self._resources.files())

@@ -27,6 +27,8 @@ __all__ = ["undo"]
 _SHORTEST_PREFIX = 4
 #: The one kind of a person's edit that is undone without being named: what they wrote themselves never is.
 _ERASURE = "removed"
+#: What :mod:`memoranda.services.ingest` logs: the originals are there, and no history of them is kept.
+_OF_DOCUMENTS = frozenset({"ingest", "withdraw"})
 
 
 def undo(writer: Writer, journal_id: str | None = None) -> Written:
@@ -37,6 +39,8 @@ def undo(writer: Writer, journal_id: str | None = None) -> Written:
     whole = change_of(entry.id)
     if entry.action == "forget":
         raise CannotUndo(f"{whole} forgot something for good; nothing is left to bring back")
+    if entry.action in _OF_DOCUMENTS:
+        raise CannotUndo(f"{whole} is about documents in {entry.source}; memoranda kb takes them in and out")
     record = writer.storage.history.find(whole)
     if record is None or record.state == "aborted":
         raise CannotUndo(f"the history no longer has {whole}; it was pruned")
@@ -97,8 +101,15 @@ def _entry(writer: Writer, journal_id: str | None) -> JournalEntry:
 
 
 def _is_next(entry: JournalEntry, undone: set[str]) -> bool:
-    if entry.action == "restore" or entry.id in undone or change_of(entry.id) in undone:
+    if entry.id in undone or change_of(entry.id) in undone:
         return False
+    if entry.action == "restore" or entry.action in _OF_DOCUMENTS:
+        return False
+    if entry.action == "import":
+        from memoranda.services.extraction.application import ACTOR
+
+        if entry.actor == ACTOR:
+            return False  # who takes back what a worker made of a conversation does not mean the conversation
     return entry.action != "external-edit" or entry.detail.get("kind") == _ERASURE
 
 

@@ -62,6 +62,7 @@ class Worker:
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._rest = 0.0
+        self._at_once = False
         self._answered = 0.0
         #: When what still waits was last refused an answer, and how often while another one got one.
         self._failures: dict[str, tuple[float, int]] = {}
@@ -94,13 +95,14 @@ class Worker:
             elif not busy:
                 self._wake.wait(_LOOK)
 
-    def drain(self) -> None:
-        """Work off what can be done now, each exchange tried once.
+    def drain(self, *, at_once: bool = False) -> None:
+        """Work off what can be done now, each exchange tried once; ``at_once`` also those whose pause is not over.
 
         Raises:
             VaultError, Conflict, OSError: the vault could not be read, or not written for one of them.
         """
         self._inbox_swept()
+        self._at_once = at_once
         tried: set[str] = set()
         held_up: set[str] = set()
         faults: list[Exception] = []
@@ -151,7 +153,7 @@ class Worker:
         if self._stopping.is_set():
             return None
         try:
-            found = self._memorizer.memorize(queued, self._model)
+            found = self._memorizer.memorize(queued, self._model, at_once=self._at_once)
         except (MemorandaError, OSError) as error:
             # It may be about this one alone: the others are not to wait for it.
             held_up.add(conversation_key(queued))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -99,3 +100,22 @@ def test_forget_removes_what_waits(vault: Vault, root: Path) -> None:
     assert not any(b"Ana" in path.read_bytes() for path in root.rglob("*") if path.is_file())
     vault.forget(source="turn/c2")
     assert list(vault.inbox.all()) == []
+
+
+def test_what_was_forgotten_is_not_queued_again_from_a_file(vault: Vault) -> None:
+    said = turns(("user", "I like the sea."), ("assistant", "Good."), ("user", "And hills."), ("assistant", "Fine."))
+    exchanges = list(exchanges_in(said, TurnContext()))
+    assert vault.enqueue_all(exchanges) == (2, 0)
+    gone = vault.forget("turn/c#0")
+    assert "turn/c#0" in gone.turns
+    assert vault.enqueue_all(exchanges) == (0, 2)
+    assert len(vault.inbox.ids()) == 1
+
+
+def test_asked_for_again_it_is_queued_though_it_is_known(vault: Vault) -> None:
+    (one,) = exchanges_in(turns(("user", "I like the sea.")), TurnContext())
+    vault.inbox.note_memorized(one, "20260710T020000-0")
+    assert vault.enqueue_all([one]) == (0, 1)
+    assert vault.enqueue_all([replace(one, again=True)]) == (1, 0)
+    (queued,) = [exchange for _, exchange in vault.inbox.all()]
+    assert queued.again

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["commands"]
 
-#: How many problems a dry run lists.
+#: How many problems are listed.
 _FIRST = 20
 
 
@@ -150,7 +150,7 @@ def _report(out: Output, imported: Imported, *, json: bool, dry_run: bool) -> No
         ]
         told = ", ".join(count for count in counts if not count.startswith("0 ")) or "nothing to import"
         out.line(f"{told} (dry run: nothing was written)" if dry_run else told)
-    problems = imported.problems[:_FIRST] if dry_run else imported.problems
+    problems = imported.problems[:_FIRST]
     for problem in problems:
         out.note(str(problem))
     if len(problems) < len(imported.problems):

@@ -44,6 +44,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "check": ("keeping", "Keep", "list the faults in the vault's files"),
     "reindex": ("keeping", "Keep", "build the index anew from the files"),
     "migrate": ("keeping", "Keep", "bring an older vault to this program's format"),
+    "kb": ("knowledge", "Exchange", "take in documents of many formats, to be searched by passages"),
     "import": ("importing", "Exchange", "take in conversations or another program's memory"),
     "export": ("importing", "Exchange", "print everything as JSON"),
     "hook": ("hooking", "Exchange", "give a host's sessions this memory (Claude Code)"),

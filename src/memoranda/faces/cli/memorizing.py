@@ -29,6 +29,10 @@ __all__ = ["add_context", "commands", "context_from"]
 
 #: Seconds that a worker which is told to stop waits for the answer that it has asked for.
 _GRACE = 10.0
+#: How many faulty turns are listed.
+_FIRST_FAULTS = 20
+#: What a shell reports of a command that was ended by Ctrl-C.
+_INTERRUPTED = 130
 
 
 def commands() -> dict[str, Command]:
@@ -40,7 +44,7 @@ def commands() -> dict[str, Command]:
             description=(
                 "FILE holds turns of conversations as JSON lines, as `import turns` reads them. What was said\n"
                 "up to the end of each answer is queued in inbox/; `memoranda worker` asks the model about it.\n"
-                "What is queued or memorized already is not queued again."
+                "What is queued or memorized already is not queued again, unless --again."
             ),
             examples=(("memoranda memorize chats.jsonl --user lin", "queue what Lin and the assistant said"),),
         ),
@@ -90,6 +94,7 @@ def context_from(arguments: Arguments) -> TurnContext:
 
 def _memorize_arguments(parser: Parser) -> None:
     parser.add_argument("file", metavar="FILE", help="JSON lines of turns; - is stdin")
+    parser.add_argument("--again", action="store_true", help="also what was memorized before: ask once more")
     add_context(parser)
     json_option(parser)
 
@@ -97,6 +102,7 @@ def _memorize_arguments(parser: Parser) -> None:
 def memorize(session: Session) -> int:
     """Queue conversations."""
     from memoranda.adapters.registry import read_foreign
+    from memoranda.core.records import replace
     from memoranda.services.queueing import exchanges_in
 
     arguments, out = session.arguments, session.out
@@ -109,15 +115,22 @@ def memorize(session: Session) -> int:
             (faults if isinstance(record, Problem) else turns).append(record)
         progress = out.progress("queued")
         try:
-            queued, known = vault.enqueue_all(exchanges_in(turns, context), progress)
+            exchanges = exchanges_in(turns, context)
+            if arguments.again:
+                exchanges = (replace(exchange, again=True) for exchange in exchanges)
+            queued, known = vault.enqueue_all(exchanges, progress)
         finally:
             progress.clear()
     if arguments.json:
         out.json({"queued": queued, "known": known, "problems": len(faults)})
     else:
         out.line(f"{queued} queued" + (f", {known} known already" if known else ""))
-    for fault in faults:
+        if queued:
+            out.note("memoranda worker memorizes what is queued")
+    for fault in faults[:_FIRST_FAULTS]:
         out.note(str(fault))
+    if len(faults) > _FIRST_FAULTS:
+        out.note(f"and {len(faults) - _FIRST_FAULTS} more")
     return 0 if queued or known or not faults else 1
 
 
@@ -135,42 +148,45 @@ def work(session: Session) -> int:
 
     arguments, out = session.arguments, session.out
     with Vault.open(session.folder(), create=False, actor=ACTOR) as vault:
-        settings = vault.settings.model
+        settings = session.tell_faults(vault).settings.model
         if not settings:
             raise UsageError('no model is set: [model] in memoranda.toml, as in provider = "ollama"')
         told = _told_in_json(out) if arguments.json else _told(out)
-        worker = vault.worker(language_model_for(settings, reply_schema()), told)
-        _until_told_to_stop(worker, once=arguments.once)
-        left = len(vault.inbox.ids())
-        error = vault.status_of_queue().waiting_for
+        model = language_model_for(settings, reply_schema())
+        model.warm()  # what it lacks is told before anything is tried
+        worker = vault.worker(model, told)
+        if not arguments.once:
+            out.note(f"{len(vault.inbox.ids())} queued; Ctrl-C ends this, and nothing is lost")
+        heard = _until_told_to_stop(worker, once=arguments.once)
+        status = vault.status_of_queue()
     if not arguments.json:
-        out.line(_in_words(worker.tally, left))
-    if arguments.once and worker.tally.failed and error:
-        raise ServiceFailed(f"the model gave no reply: {error}; what is queued stays queued")
-    return 0
+        out.line(_in_words(worker.tally, status.queued))
+    if arguments.once and worker.tally.failed and status.waiting_for:
+        raise ServiceFailed(f"the model gave no reply: {status.waiting_for}; what is queued stays queued")
+    return _INTERRUPTED if heard == signal.SIGINT and arguments.once else 0
 
 
-def _until_told_to_stop(worker: Worker, *, once: bool) -> None:
-    """Have the worker work in a thread, so that a signal is heard while an answer is awaited."""
+def _until_told_to_stop(worker: Worker, *, once: bool) -> int | None:
+    """Have the worker work in a thread, so that a signal is heard while an answer is awaited; which one was."""
     failed: list[BaseException] = []
 
     def drain() -> None:
         try:
-            worker.drain() if once else worker.run()
+            worker.drain(at_once=True) if once else worker.run()
         except BaseException as error:  # told by who waits
             failed.append(error)
 
     thread = threading.Thread(target=drain, name="memoranda-worker", daemon=True)
-    told = threading.Event()
+    told: list[int] = []
 
     def hear(number: int, frame: FrameType | None) -> None:
-        told.set()
+        told.append(number)
         worker.stop()
 
     before = {number: signal.signal(number, hear) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         thread.start()
-        while thread.is_alive() and not told.is_set():
+        while thread.is_alive() and not told:
             thread.join(0.2)
         thread.join(_GRACE)
         if thread.is_alive():
@@ -181,6 +197,7 @@ def _until_told_to_stop(worker: Worker, *, once: bool) -> None:
                 signal.signal(number, handler)
     if failed:
         raise failed[0]
+    return told[0] if told else None
 
 
 def _told(out: Output) -> Any:
@@ -227,8 +244,11 @@ def inbox(session: Session) -> int:
             raise UsageError(f"inbox {arguments.action} needs the ID of one that is parked, or all")
         parked = vault.inbox.parked()
         chosen = [one for one in parked if arguments.id in ("all", one.id)]
+        chosen = chosen or [one for one in parked if one.id.startswith(arguments.id)]
         if not chosen:
             raise NotFound(f"nothing is parked under {arguments.id!r}; memoranda inbox lists what is")
+        if len(chosen) > 1 and arguments.id != "all":
+            raise UsageError(f"{arguments.id} could be {' or '.join(one.id for one in chosen)}; write more of it")
         if arguments.action == "show":
             for one in chosen:
                 session.out.json(_as_json(one))

@@ -99,6 +99,7 @@ def _retrieve(session: Session, *, explained: bool) -> int:
         finally:
             progress.clear()
         said = found.no_match and not arguments.level and vault.has_turns()
+        elsewhere = [] if found.hits or arguments.scope else vault.other_scopes()
     if arguments.json:
         out.json(found.as_dict())
     elif arguments.render:
@@ -107,6 +108,9 @@ def _retrieve(session: Session, *, explained: bool) -> int:
         _show_missing(out, found)
     else:
         show_retrieval(out, found)
+    if elsewhere:
+        named = ", ".join(elsewhere[:5]) + (f" and {len(elsewhere) - 5} more" if len(elsewhere) > 5 else "")
+        out.note(f"other scopes are asked with --scope: {named}")
     if said:
         # Who asked memory alone may have meant what was said.
         out.note("what was said in conversations is asked with --level resource")

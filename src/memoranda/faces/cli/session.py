@@ -42,9 +42,10 @@ class Session:
         """
         from memoranda.bootstrap import Vault
 
-        return self._told(Vault.open(self.folder(), create=False, background="process"))
+        return self.tell_faults(Vault.open(self.folder(), create=False, background="process"))
 
-    def _told(self, vault: Vault) -> Vault:
+    def tell_faults(self, vault: Vault) -> Vault:
+        """Say on stderr what is wrong with the vault's settings."""
         for fault in vault.settings_faults:
             self.out.note(f"memoranda.toml {fault}")
         return vault
@@ -58,7 +59,7 @@ class Session:
         """The vault; a new one is named on stderr, so that nobody wonders where it lies."""
         from memoranda.bootstrap import Vault
 
-        vault = self._told(Vault.open(self.folder(), create=True, background="process"))
+        vault = self.tell_faults(Vault.open(self.folder(), create=True, background="process"))
         if vault.is_new:
             self.out.note(f"new vault: {vault.root}")
         return vault

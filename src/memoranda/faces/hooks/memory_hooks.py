@@ -20,6 +20,7 @@ import logging
 import threading
 import time
 from contextlib import suppress
+from os import PathLike
 from uuid import uuid4
 from weakref import WeakSet
 
@@ -61,7 +62,7 @@ def context_of(given: TurnContext | Mapping[str, Any] | None) -> TurnContext:
 
 
 class MemoryHooks:
-    """A vault's memory for one host.
+    """A vault's memory for one host; ``vault`` may be the folder's path.
 
     ``model`` is anything with ``chat(messages) -> str``; without one, turns are
     queued for a worker elsewhere (``memoranda worker``). ``budget`` (in tokens)
@@ -71,12 +72,18 @@ class MemoryHooks:
 
     def __init__(
         self,
-        vault: Vault,
+        vault: Vault | str | PathLike[str],
         model: LanguageModel | None = None,
         *,
         budget: int = 800,
         deadline: float | None = None,
     ) -> None:
+        if model is not None and not callable(getattr(model, "chat", None)):
+            raise UsageError(f"{type(model).__name__} is no model: it has no chat(messages)")
+        if isinstance(vault, str | PathLike):
+            from memoranda.bootstrap import Vault
+
+            vault = Vault.open(vault)
         self.vault = vault
         self._model = model
         self._budget = budget

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from memoranda.core.errors import BadText, UsageError
 from memoranda.core.operations import ITEM_TYPES, Operation
 from memoranda.core.records import replace
@@ -18,7 +20,18 @@ if TYPE_CHECKING:
     from memoranda.core.model import Written
     from memoranda.services.writer import Writer
 
-__all__ = ["operation_of", "remember_called"]
+__all__ = ["arguments_in", "operation_of", "remember_called"]
+
+
+def arguments_in(text: str) -> Mapping[str, Any]:
+    """The arguments in a call's JSON text. Raises UsageError: it holds no object."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise UsageError("remember's arguments are one JSON object")
+    return found
 
 
 def operation_of(arguments: Mapping[str, Any]) -> Operation:

@@ -196,3 +196,13 @@ def test_a_host_that_is_forked_goes_on_in_the_child(vault: Vault) -> None:
     )
     assert done.returncode == 0
     assert len(vault.items("a")) == 1
+
+
+def test_a_vault_may_be_named_by_its_folder(tmp_path: Path) -> None:
+    with MemoryHooks(tmp_path / "new") as hooks:
+        assert hooks.on_after_turn("I like the sea.", "", LIN) in hooks.vault.inbox.ids()
+
+
+def test_what_cannot_chat_is_refused_at_once(vault: Vault) -> None:
+    with pytest.raises(UsageError, match="chat"):
+        MemoryHooks(vault, "gpt-4")  # type: ignore[arg-type]

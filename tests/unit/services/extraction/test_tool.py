@@ -99,3 +99,11 @@ def test_a_link_to_nothing_is_left_out_and_told(vault: Vault) -> None:
     item = vault.get("a:b")
     assert item is not None
     assert item.text == "Goes to island."
+
+
+def test_a_call_may_come_as_the_text_that_the_model_wrote(vault: Vault) -> None:
+    written = vault.remember_by_tool('{"address": "preferences:sea", "text": "Likes the sea."}')
+    assert written.address == "preferences:sea"
+    for broken in ("{", "[]", "[" * 100_000):
+        with pytest.raises(UsageError, match="JSON object"):
+            vault.remember_by_tool(broken)
