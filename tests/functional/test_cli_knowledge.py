@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import time
 from pathlib import Path
@@ -127,6 +128,7 @@ def test_a_run_that_was_killed_is_run_again(cli: Cli, tmp_path: Path) -> None:
     [
         (("add",), 2),
         (("add", "no-such-file"), 1),
+        (("add", os.devnull), 2),
         (("create", "../out"), 2),
         (("create", "small", "--size", "3"), 2),
         (("ls", "nowhere"), 1),

@@ -67,9 +67,11 @@ def kb(session: Session) -> int:
             f"kb {action} needs {'a name' if action == 'create' else 'a path' if action == 'add' else 'an id'}"
         )
     if action == "add":
-        for path in words:
-            if not os.path.exists(os.path.expanduser(path)):
+        for path in map(os.path.expanduser, words):
+            if not os.path.exists(path):
                 raise NotFound(f"there is no file or folder {path}")
+            if not (os.path.isfile(path) or os.path.isdir(path)):
+                raise UsageError(f"{path} is neither a file nor a folder")
     opened = session.open_or_create() if action in ("create", "add") else session.open()
     with opened as vault:
         library = vault.library
