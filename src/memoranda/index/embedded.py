@@ -16,7 +16,7 @@ _SPACES = str.maketrans("-_", "  ")
 
 
 def embedded_text(entry: Entry) -> str:
-    """Of an item its name in words and its text, of a turn when and by whom it was said, and its text.
+    """Of an item its name in words and its text, of a turn when and by whom it was said, of a passage its text.
 
     A date and a speaker in front are what a model needs to tell one turn of a
     conversation from the next; links stand there as the words that they show.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from memoranda.index.entries import library_of
-from memoranda.index.indexed_files import Holdings
+from memoranda.index.indexed_files import Holdings, SourceFile
 from memoranda.storage.documents import Documents
 from memoranda.storage.files import read_bytes
 
@@ -13,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from memoranda.core.model import Level
     from memoranda.index.corpus import Corpus
     from memoranda.index.indexed_files import IndexedFile
     from memoranda.storage.documents import DocumentFile
@@ -67,6 +68,14 @@ class Library:
             if progress is not None:
                 progress(number + 1, len(changed))
         return [*missing, *(f"{path}: {fault}" for path, (_, fault) in self._unreadable.items() if fault)]
+
+    def sources(self) -> dict[str, SourceFile]:
+        """Every document that has been cut, as it is known."""
+        level: Level = "passage"
+        return {
+            path: SourceFile(level, file.stamp, file.settled, tuple((level, file.scope, one) for one in file.parents))
+            for path, file in self._known.items()
+        }
 
     def _may_have_changed(self, file: DocumentFile) -> bool:
         known = self._known.get(file.relative)

@@ -118,6 +118,8 @@ class Refresher:
             turns: Level = "resource"
             parents = tuple((turns, "shared", conversation) for conversation in sorted(said))
             found[path] = SourceFile(turns, file.stamp, file.settled, parents)
+        if self._library is not None:
+            found |= self._library.sources()
         return found
 
     def _look(self, levels: Sequence[Level]) -> tuple[Snapshot | None, dict[str, ConversationFile] | None]:

@@ -19,7 +19,7 @@ from memoranda.storage.baseline_files import replace_unsynced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from typing import Any
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["SyncState", "Synced", "VectorSync", "is_current"]
 
 #: What changes when :func:`memoranda.index.embedded.embedded_text` does.
-_EMBEDDED_VERSION = 2
+_EMBEDDED_VERSION = 3
 #: So many entries are read before others get their turn at the corpus.
 _AT_A_TIME = 500
 
@@ -79,10 +79,8 @@ class SyncState:
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
             return {}
 
-    def differs(self, sources: Mapping[str, SourceFile]) -> bool:
-        """Whether any file is not as it is known to be in the index."""
-        levels = {file.level for file in sources.values()}
-        # Of a level that has not been read nothing is gone.
+    def differs(self, sources: Mapping[str, SourceFile], levels: Collection[Level]) -> bool:
+        """Whether any file is not as it is known to be in the index; of another level than these nothing is gone."""
         gone = (path for path, known in self.files.items() if path not in sources and _level_of(known) in levels)
         return any(self.stale(sources)) or any(gone)
 

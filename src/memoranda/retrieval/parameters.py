@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoranda.core.records import dataclass, field
+from memoranda.core.records import dataclass, field, replace
 from memoranda.index.bm25 import Bm25Parameters
 from memoranda.retrieval.context import Context
 from memoranda.retrieval.query import QueryWeights
@@ -35,7 +35,8 @@ class RetrievalParameters:
     what is asked for, in words; a query whose hits all are has none, unless
     it asks for no more than ``few_words``. In small vaults less is enough:
     nothing is asked of one with ``small_vault`` documents, all of it of one
-    with ``large_vault``. A ``floor`` of 0 keeps everything.
+    with ``large_vault``. A ``floor`` of 0 keeps everything. Of passages no more
+    than ``passage_floor`` is asked: who asks documents seldom uses their words.
 
     A linked entry has ``link_share`` of its hit's score before hub damping;
     one hit brings ``links_per_hit`` at most. What is superseded or expired
@@ -43,7 +44,7 @@ class RetrievalParameters:
 
     Where there are vectors, ``fusion`` says how both signals are made one
     (:mod:`memoranda.retrieval.fusion`) with a share of ``dense_weight`` for
-    vectors; the ``dense_pool`` nearest are looked at. What is ``near`` standard
+    vectors (``passage_weight`` among passages); the ``dense_pool`` nearest are looked at. What is ``near`` standard
     deviations nearer than unrelated texts are is an answer, whatever words it
     holds; in a small vault ``near_among_few``. ``surely_near`` more, and it is
     not weak.
@@ -59,6 +60,7 @@ class RetrievalParameters:
     dated: float = 2.0
     loosely_dated: float = 1.2
     floor: float = 0.88
+    passage_floor: float = 0.4
     few_words: float = 2.5
     small_vault: int = 20
     large_vault: int = 500
@@ -67,10 +69,17 @@ class RetrievalParameters:
     outdated_share: float = 0.5
     fusion: str = "weighted"
     dense_weight: float = 0.3
+    passage_weight: float = 0.5
     dense_pool: int = 64
     near: float = 7.0
     near_among_few: float = 2.5
     surely_near: float = 1.5
+
+    def on(self, level: Level) -> RetrievalParameters:
+        """The same, with what is particular to a level in the place of what holds in general."""
+        if level != "passage":
+            return self
+        return replace(self, floor=min(self.floor, self.passage_floor), dense_weight=self.passage_weight)
 
     def bm25(self, level: Level) -> Bm25Parameters:
         """The keyword parameters of a level: passages are longer than what is remembered."""

@@ -83,6 +83,7 @@ class Search:
         vector: QueryVector | None = None,
         words: bool = True,
     ) -> None:
+        parameters = parameters.on(level)
         self._view, self._query, self._parameters = view, query, parameters
         self._moment, self._deadline, self._explain = moment, deadline, explain
         self._context = parameters.context(level)

@@ -19,12 +19,13 @@ from memoranda.storage.locks import VaultLock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from typing import Any
 
     from memoranda.core.model import Level
     from memoranda.core.ports import Embedder, VectorIndex
     from memoranda.core.vectors import VectorRow
+    from memoranda.index.indexed_files import SourceFile
     from memoranda.services.contents import Contents, Progress
     from memoranda.storage.store import Storage
 
@@ -34,7 +35,8 @@ __all__ = ["Embedding", "EmbeddingStatus"]
 _TURN, _ROWS = ".lock.vectors", ".lock.vectors.rows"
 #: What failed last, for other processes.
 _FAULT = ".cache/vectors.fault"
-_LEVELS: tuple[Level, ...] = ("item", "resource")
+_KNOWLEDGE: Level = "passage"
+_MEMORY: tuple[Level, ...] = ("item", "resource")
 #: Seconds after which what failed is tried again: the first time, and at most.
 _SOON, _LATEST = 1.0, 60.0
 #: Seconds between two looks for what is not embedded.
@@ -188,7 +190,7 @@ class Embedding:
             with suppress(MemorandaError, SegmentDamaged, OSError):
                 state, sources = self._state(), self._contents.sources()
                 lost = state.rows != len(self._opened())
-                self._stale, self._behind = lost or state.differs(sources), lost or state.lags(sources)
+                self._stale, self._behind = lost or self._differs(state, sources), lost or state.lags(sources)
 
     def look_after(self, changed: bool = False) -> None:
         """Have embedded, in the background, what is not. Costs next to nothing where everything is."""
@@ -242,7 +244,7 @@ class Embedding:
         return done
 
     def _sync(self, progress: Progress | None, anew: bool) -> Synced:
-        self._contents.refresh(_LEVELS)
+        self._contents.refresh(self._levels())
         index, state = self._opened(), self._state()
         if anew:
             with self._rows:
@@ -270,7 +272,7 @@ class Embedding:
             self._rows.acquire()
             try:
                 if rows:
-                    self._contents.refresh(_LEVELS)
+                    self._contents.refresh(self._levels())
                 corpus = self._contents.corpus
                 current = [row for row in rows if is_current(corpus, row)]
             except BaseException:
@@ -284,7 +286,7 @@ class Embedding:
     def status(self) -> EmbeddingStatus:
         """How things stand. Raises MissingExtra, VaultError."""
         index = self._opened()
-        self._contents.refresh(_LEVELS)
+        self._contents.refresh(self._levels())
         detail = getattr(index, "calibration", None)
         return EmbeddingStatus(
             self.model,
@@ -347,7 +349,15 @@ class Embedding:
 
     def _is_stale(self) -> bool:
         state = self._state()
-        return state.rows != len(self._opened()) or state.differs(self._contents.sources())
+        return state.rows != len(self._opened()) or self._differs(state, self._contents.sources())
+
+    def _differs(self, state: SyncState, sources: Mapping[str, SourceFile]) -> bool:
+        levels = [level for level in (*_MEMORY, _KNOWLEDGE) if self._contents.has_read((level,))]
+        return state.differs(sources, levels if _KNOWLEDGE in self._levels() else [*levels, _KNOWLEDGE])
+
+    def _levels(self) -> tuple[Level, ...]:
+        """What there is to embed: who has no documents pays for no look at them."""
+        return (*_MEMORY, _KNOWLEDGE) if os.path.isdir(self._storage.vault.path("docs")) else _MEMORY
 
     def fail(self, error: Exception) -> None:
         """Note, for other processes, why what was to be embedded is not."""

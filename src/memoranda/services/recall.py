@@ -123,7 +123,7 @@ def _parameters(k1: float, b: float, weight: float | None) -> RetrievalParameter
     if known is None:
         known = RetrievalParameters(memory=Bm25Parameters(k1, b))
         if weight is not None:
-            known = replace(known, dense_weight=weight)
+            known = replace(known, dense_weight=weight, passage_weight=weight)
         _known[k1, b, weight] = known
     return known
 

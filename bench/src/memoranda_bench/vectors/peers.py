@@ -11,7 +11,7 @@ from memoranda_bench.systems.interface import require
 from memoranda_bench.vectors.corpus import TOP, VectorCorpus
 from memoranda_bench.vectors.plain import best_of, keep_floats, looked_at, sign_words
 
-__all__ = ["Chroma", "FaissBits", "Qdrant", "SqliteVec", "SqliteVecBits"]
+__all__ = ["Chroma", "FaissBits", "Qdrant", "QdrantInMemory", "SqliteVec", "SqliteVecBits"]
 
 _BATCH = 5000
 _SAMPLE = 20_000
@@ -149,12 +149,15 @@ class Qdrant(_Peer):
     def build(self) -> None:
         """See :class:`memoranda_bench.vectors.systems.VectorSystem`."""
         self.open()
+        self._fill()
+        self._client.close()
+
+    def _fill(self) -> None:
         space = self._models.VectorParams(size=self._corpus.dimension, distance=self._models.Distance.COSINE)
         self._client.create_collection(_NAME, vectors_config=space)
         for begin, part in self._batches(1000):
             ids = list(range(begin, begin + len(part)))
             self._client.upsert(_NAME, self._models.Batch(ids=ids, vectors=part.tolist()))
-        self._client.close()
 
     def ask(self, vector: Any, setting: str) -> list[int]:
         """See :class:`memoranda_bench.vectors.systems.VectorSystem`."""
@@ -164,6 +167,22 @@ class Qdrant(_Peer):
     def close(self) -> None:
         """See :class:`memoranda_bench.vectors.systems.VectorSystem`."""
         self._client.close()
+
+
+class QdrantInMemory(Qdrant):
+    """qdrant-client without a server and without a file: it is filled anew by each process that opens it.
+
+    It scans as the one with a file does, and holds a fraction of the memory: that
+    one reads every point back as Python objects when it is opened.
+    """
+
+    def build(self) -> None:
+        """Nothing is left on disk; what it takes is part of ``open``."""
+
+    def open(self) -> None:
+        """See :class:`memoranda_bench.vectors.systems.VectorSystem`."""
+        self._client = self._qdrant.QdrantClient(location=":memory:")
+        self._fill()
 
 
 class FaissBits(_Peer):

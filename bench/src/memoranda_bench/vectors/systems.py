@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from memoranda.core.records import replace
 from memoranda_bench.systems.interface import require
 from memoranda_bench.vectors.corpus import TOP, VectorCorpus
-from memoranda_bench.vectors.peers import Chroma, FaissBits, Qdrant, SqliteVec, SqliteVecBits
+from memoranda_bench.vectors.peers import Chroma, FaissBits, Qdrant, QdrantInMemory, SqliteVec, SqliteVecBits
 from memoranda_bench.vectors.plain import Floats, SignBits
 
 __all__ = ["SYSTEMS", "VectorSystem"]
@@ -134,4 +134,5 @@ SYSTEMS: dict[str, Callable[[VectorCorpus, str], VectorSystem]] = {
     "sqlite-vec-bits": SqliteVecBits,
     "chroma": Chroma,
     "qdrant-local": Qdrant,
+    "qdrant-memory": QdrantInMemory,
 }
