@@ -32,8 +32,10 @@ def make_segment(
         for entry in entries:
             draft = drafts.setdefault((entry.level, entry.scope), Draft(entry.level, entry.scope))
             if not draft.parents or draft.parents[-1][0] != entry.parent:
-                prefix = f"turn/{entry.parent}#" if entry.level == "resource" else f"{entry.parent}:"
-                draft.begin(entry.parent, entry.citation.rpartition(":")[0], prefix, entry.scope)
+                prefixes = {"item": f"{entry.parent}:", "resource": f"turn/{entry.parent}#"}
+                at = entry.citation.find(":") if entry.level == "passage" else entry.citation.rfind(":")
+                prefix = prefixes.get(entry.level, f"{entry.parent}#")
+                draft.begin(entry.parent, entry.citation[: max(at, 0)], prefix, entry.scope)
             draft.add(entry, entry.text, terms_of(entry))
         encoded.append(encode_part(list(drafts.values())))
     slots = slots_of(encoded)

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from fakes.converter import NoteConverter
 from fakes.documents import compound, doc, docx, epub, msg, odt, pdf, pptx, xlsx, zipped
 from memoranda.adapters.converters.choosing import CONVERTERS, converter_for
-from memoranda.adapters.converters.interface import Converter, Limits
+from memoranda.adapters.converters.limits import Limits
 from memoranda.core.documents import Converted, NotConverted
+from memoranda.core.ports import Converter
 
 WORDS = "去海边 the sea 42"
 SHAPE = f"<p:sp><p:txBody><a:p><a:r><a:t>{WORDS}</a:t></a:r></a:p></p:txBody></p:sp>"

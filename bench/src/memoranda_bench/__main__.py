@@ -14,6 +14,8 @@ from typing import Any
 from memoranda_bench import datasets, systems
 from memoranda_bench.datasets import DataMissing, Options, SetSkipped
 from memoranda_bench.datasets.locomo import FILES as CONVERSATIONS
+from memoranda_bench.knowledge.command import add_arguments as add_knowledge
+from memoranda_bench.knowledge.command import run_command as run_knowledge
 from memoranda_bench.systems import SystemMissing
 
 __all__ = ["main"]
@@ -278,7 +280,10 @@ def _parser() -> argparse.ArgumentParser:
     embed.add_argument("--set", action="append", choices=EMBEDDED, help="again for more (default: all there are)")
     embed.add_argument("--work", required=True, metavar="DIR", help="where the vectors are kept")
 
-    for one in (convert, quality, report, vectors, embed):
+    knowledge = command("knowledge", run_knowledge, "documents: outcomes, answers, throughput, hostile files")
+    add_knowledge(knowledge)
+
+    for one in (convert, quality, report, vectors, embed, knowledge):
         one.add_argument("--data", metavar="DIR", help="the folder of the data (else MEMORANDA_BENCH_DATA)")
     for one in (convert, quality):
         one.add_argument("--captions", action="store_true", help="append the captions of photographs to the text")

@@ -6,15 +6,16 @@ import os
 import platform
 import sqlite3
 import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from memoranda import __version__
 
-__all__ = ["conditions"]
+__all__ = ["condition_rows", "conditions"]
 
-_PACKAGES = ("numpy", "bm25s", "numba", "tantivy", "snowballstemmer")
+_PACKAGES = ("numpy", "bm25s", "numba", "tantivy", "snowballstemmer", "markitdown", "pypdfium2")
 
 
 def conditions() -> dict[str, Any]:
@@ -34,6 +35,19 @@ def conditions() -> dict[str, Any]:
         "memory_bytes": _memory(),
         "versions": versions,
     }
+
+
+def condition_rows(found: Mapping[str, Any]) -> list[list[object]]:
+    """The conditions as rows of a table."""
+    memory = found["memory_bytes"]
+    return [
+        ["day", found["date"]],
+        ["processor", f"{found['processor']}, {found['processors']} of them"],
+        ["memory", "unknown" if memory is None else f"{memory / 1e9:.0f} GB"],
+        ["system", found["system"]],
+        ["Python", found["python"]],
+        ["versions", ", ".join(f"{name} {number}" for name, number in found["versions"].items())],
+    ]
 
 
 def _processor() -> str:

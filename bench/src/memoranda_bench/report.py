@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from memoranda_bench import datasets
-from memoranda_bench.conditions import conditions
+from memoranda_bench.conditions import condition_rows, conditions
 from memoranda_bench.datasets import SetSkipped
 from memoranda_bench.markdown import table
 from memoranda_bench.plots import draw
@@ -167,16 +167,7 @@ def _picture(name: str, about: str, pictures: Sequence[str]) -> str:
 
 
 def _conditions(found: Mapping[str, Any], speed: Mapping[str, Any] | None) -> str:
-    latest = (speed or {}).get("conditions", found)
-    memory = latest["memory_bytes"]
-    rows = [
-        ["day", latest["date"]],
-        ["processor", f"{latest['processor']}, {latest['processors']} of them"],
-        ["memory", "unknown" if memory is None else f"{memory / 1e9:.0f} GB"],
-        ["system", latest["system"]],
-        ["Python", latest["python"]],
-        ["versions", ", ".join(f"{name} {number}" for name, number in latest["versions"].items())],
-    ]
+    rows = condition_rows((speed or {}).get("conditions", found))
     if speed is not None:
         rows.append(["seed of the made-up items", speed["seed"]])
     parts = [table(["", ""], rows), noise(speed) if speed is not None else ""]

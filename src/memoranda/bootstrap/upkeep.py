@@ -33,9 +33,6 @@ class Upkeep(Memorizing):
     def _chosen_vectors(self) -> ChosenEmbedding:
         raise NotImplementedError
 
-    def _has_changed(self) -> None:
-        raise NotImplementedError
-
     def check(self, repair: bool = False) -> list[Problem]:
         """Every fault in the files, by path and line; with ``repair`` what is left after mending what can be.
 
@@ -152,9 +149,17 @@ class Upkeep(Memorizing):
 
         with self._contents.mutex:
             self._contents.refresh(("item", "resource"))
+            has_documents = os.path.isdir(self._storage.vault.path("docs"))
+            if has_documents:
+                from memoranda.storage.documents import Documents
+
+                for _ in Documents(self._storage.vault).files():
+                    pass  # all can be looked at
             with self._storage.locked(), self._contents.renewed():
                 clear_cache(self._storage, spare_vectors=True)
                 self._contents.refresh(("item", "resource"), None, progress)
                 if self.settings.overview:
                     refresh_overview(self._storage)
+            if has_documents:  # without the lock: writers need not wait for so much
+                self._contents.refresh(("passage",), None, progress)
             return self.status()

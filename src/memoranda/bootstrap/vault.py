@@ -297,15 +297,19 @@ class Vault(Upkeep):
     ) -> Forgotten:
         """Remove an item, everything from a source, or a user, for good: files, history, caches, source turns.
 
+        ``kb/<corpus>/<doc-id>`` is a document; of a user, the documents in the
+        user's own corpora go too.
+
         ``derived`` also takes whatever came from the same source; ``preview``
         only tells. It cannot be undone.
 
         Raises:
             NotFound, UsageError, VaultReadOnly, VaultFull, VaultBusy.
         """
+        from memoranda.services.document_forgetting import forget_everywhere
         from memoranda.services.forget import forget
 
-        with self._contents.mutex:
+        def memory() -> Forgotten:
             wipe = None
             with suppress(MemorandaError):
                 wipe = None if (embedding := self._embedding) is None else embedding.wipe
@@ -319,6 +323,18 @@ class Vault(Upkeep):
                 preview=preview,
                 vectors=wipe,
             )
+
+        with self._contents.mutex:
+            return forget_everywhere(self.library, address, user, memory, preview=preview)
+
+    def _wipe_documents(self, parents: list[str]) -> None:
+        from memoranda.services.document_forgetting import wipe_documents
+
+        embedding = None
+        with suppress(MemorandaError):
+            embedding = self._embedding
+        with self._contents.renewed():
+            wipe_documents(self._storage, embedding, parents)
 
     def undo(self, journal_id: str | None = None) -> Written:
         """Take back a change, by default the newest; itself a change that can be undone.

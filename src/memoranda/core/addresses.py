@@ -17,7 +17,7 @@ from memoranda.core.errors import BadName
 from memoranda.core.names import check_category, check_identifier, check_item_name, name_key
 from memoranda.core.records import dataclass
 
-__all__ = ["SHARED", "Address", "Scope", "TurnAddress", "parse_address", "parse_scope", "parse_turn"]
+__all__ = ["SHARED", "Address", "Scope", "TurnAddress", "parse_address", "parse_document", "parse_scope", "parse_turn"]
 
 SCOPE_KINDS = ("user", "agent", "project")
 
@@ -114,6 +114,14 @@ def parse_address(text: str, *, writing: bool = False) -> Address:
     if writing or not name.strip().startswith(("~", "^")):
         return Address(scope, category, check_item_name(name))
     return Address(scope, category, name.strip())
+
+
+def parse_document(text: str) -> tuple[str, str]:
+    """The corpus and the document in ``kb/<corpus>/<doc-id>``, also of a passage of it. Raises BadName: it is none."""
+    corpus, _, document = text.strip().removeprefix("kb/").partition("#")[0].partition("/")
+    if not corpus or not document or "/" in document:
+        raise BadName(f"{text!r} is no document; kb/CORPUS/DOCUMENT is one")
+    return corpus, document
 
 
 def parse_turn(text: str) -> TurnAddress | None:

@@ -9,7 +9,16 @@ if TYPE_CHECKING:
     from typing import Literal
 
     Refusal = Literal[
-        "corrupt", "empty", "encrypted", "no_text", "secret", "too_large", "too_slow", "unsafe", "unsupported"
+        "corrupt",
+        "empty",
+        "encrypted",
+        "no_text",
+        "secret",
+        "too_large",
+        "too_slow",
+        "unreadable",
+        "unsafe",
+        "unsupported",
     ]
 else:
     Refusal = str

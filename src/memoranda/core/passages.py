@@ -19,6 +19,7 @@ from memoranda.core.lines import lines
 from memoranda.core.markdown import scan
 from memoranda.core.names import content_hash, normalize_newlines
 from memoranda.core.nesting import whole
+from memoranda.core.passage_version import PASSAGES_VERSION
 from memoranda.core.records import dataclass
 from memoranda.core.sentences import columns, last_sentences, shown_line, shown_text
 
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
     _Heading = tuple[int, str]
 
 __all__ = ["PASSAGES_VERSION", "Passage", "cut", "searched_text"]
-
-#: To be raised with every change of where a document is cut; passages of another version are cut again.
-PASSAGES_VERSION = 1
 
 _SMALLEST = 40
 

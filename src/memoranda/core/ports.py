@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime, tzinfo
 
+    from memoranda.core.documents import Converted
     from memoranda.core.vectors import Near, VectorRow
 
-__all__ = ["Clock", "Embedder", "KeywordIndex", "LanguageModel", "Segmenter", "VectorIndex"]
+__all__ = ["Clock", "Converter", "Embedder", "KeywordIndex", "LanguageModel", "Segmenter", "VectorIndex"]
 
 
 class Clock(Protocol):
@@ -92,6 +93,40 @@ class Segmenter(Protocol):
 
     def cut(self, text: str) -> Iterable[str]:
         """The words of a text, in order, single characters too; together they are the text."""
+        ...
+
+
+class Converter(Protocol):
+    """Turns documents of some formats into markdown. Reads the bytes it is given and nothing else.
+
+    It may use much memory and time, loop, or crash on a hostile document: the
+    caller runs it where that does no harm.
+    """
+
+    @property
+    def name(self) -> str:
+        """What it is called in the settings and in what it makes: ``"built-in"``, ``"pandoc"``."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """The same document gives the same markdown as long as this is the same."""
+        ...
+
+    @property
+    def formats(self) -> Collection[str]:
+        """The formats it reads, by name: ``docx``, ``pdf``, ...."""
+        ...
+
+    def convert(self, data: bytes, format: str, name: str) -> Converted:
+        """The document as markdown with a text in it, never without one.
+
+        ``format`` is one of :attr:`formats`, ``name`` a file's name, for titles and
+        messages only.
+
+        Raises:
+            NotConverted: it cannot be taken in; the message says in one line why.
+        """
         ...
 
 

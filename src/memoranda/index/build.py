@@ -18,7 +18,7 @@ from memoranda.index.build_pool import BuildPool, usable_cores
 from memoranda.index.build_tasks import find_tables
 from memoranda.index.parts import FilePart
 from memoranda.index.segment_format import SHARDS, SegmentDamaged
-from memoranda.index.segment_keeper import made_with
+from memoranda.index.segment_keeper import build_folder, made_with
 from memoranda.index.segment_writer import KEYS, DuplicateKeys, Slot, merge_table, slots_of, write_segment
 
 TYPE_CHECKING = False
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memoranda.index.build_tasks import TablePlace
+    from memoranda.index.segment_keeper import Kind
     from memoranda.index.segmenting import Segmentation
 
 __all__ = ["Builder", "Source"]
@@ -46,13 +47,17 @@ _FORGOTTEN = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file to be indexed: its level, where it is, its category's address, and its stamp (four numbers)."""
+    """A file to be indexed: its level, where it is, its category's address, and its stamp (four numbers).
+
+    Of a document ``cut`` is by what size and overlap.
+    """
 
     level: str
     relative: str
     path: str
     address: str
     stamp: tuple[int, int, int, int]
+    cut: tuple[int, ...] = ()
 
 
 class Builder:
@@ -67,13 +72,14 @@ class Builder:
         cache: str,
         progress: Callable[[int, int | None], None] | None = None,
         segmentation: Segmentation | None = None,
+        kind: Kind = "keywords",
     ) -> None:
-        self._folder = os.path.join(cache, "build")
-        self._target = os.path.join(cache, "keywords.segment")
+        self._folder = os.path.join(cache, build_folder(kind))
+        self._target = os.path.join(cache, f"{kind}.segment")
         # Two builds at once are no harm: the parts are the same, and each puts its own segment in place.
         self._new = f"{self._target}.{os.getpid()}.new"
         self._progress = progress
-        self._made_with = made_with(segmentation)
+        self._made_with = made_with(segmentation, kind)
         #: What a task has beside its files and where to: by what its texts are cut.
         self._cut_by = {} if segmentation is None else {"segmentation": list(segmentation.origin)}
         self._pool = BuildPool(0)
@@ -225,13 +231,14 @@ def _chunks(sources: Sequence[Source], total: int) -> Iterator[list[Source]]:
 
 
 def _row(source: Source) -> dict[str, Any]:
-    return {
+    row: dict[str, Any] = {
         "level": source.level,
         "relative": source.relative,
         "path": source.path,
         "address": source.address,
         "stamp": list(source.stamp),
     }
+    return {**row, "cut": list(source.cut)} if source.cut else row
 
 
 def _name_of(chunk: Sequence[Source], shaped: Sequence[int | str]) -> str:

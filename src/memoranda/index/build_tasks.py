@@ -11,7 +11,7 @@ from memoranda.core.analysis import analyze
 from memoranda.core.errors import Conflict, VaultUnreadable
 from memoranda.core.items import parse
 from memoranda.core.records import dataclass
-from memoranda.index.entries import indexed_terms
+from memoranda.index.entries import indexed_terms, library_of
 from memoranda.index.gather import Drafts
 from memoranda.index.parts import FilePart, write_part
 from memoranda.index.segment_format import SegmentDamaged, create, seal, unseal
@@ -70,7 +70,10 @@ def _gather(sources: Sequence[dict[str, Any]], out: str, origin: Sequence[str] |
         seen = Stamp(*source["stamp"])
         hashed, count = "", 0
         try:
-            if source["level"] == "item":
+            if source["level"] == "passage":
+                count = _add_document(drafts, source)
+                stamp = Stamp.of(os.stat(source["path"]))
+            elif source["level"] == "item":
                 data = read_bytes(source["path"])
                 category = parse(data.decode("utf-8"))
                 hashed = bytes_hash(data)
@@ -92,9 +95,20 @@ def _gather(sources: Sequence[dict[str, Any]], out: str, origin: Sequence[str] |
     return {"files": len(files)}
 
 
+def _add_document(drafts: Drafts, source: dict[str, Any]) -> int:
+    from memoranda.core.passages import cut
+
+    size, overlap = source["cut"]
+    passages = cut(read_bytes(source["path"]).decode("utf-8"), size=size, overlap=overlap)
+    corpus, name = source["relative"].split("/")[-2:]
+    return drafts.add_document(corpus, name.removesuffix(".md"), source["relative"], passages)
+
+
 def _scope(source: dict[str, Any]) -> str:
     from memoranda.core.names import name_key
 
+    if source["level"] == "passage":
+        return library_of(source["relative"].split("/")[-2])
     return name_key(str(parse_address(source["address"]).scope)) if source["level"] == "item" else "shared"
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from memoranda.core.analysis import analyze
 from memoranda.core.names import name_key
-from memoranda.index.entries import address_key, indexed_terms
+from memoranda.index.entries import address_key, indexed_terms, library_of
 from memoranda.index.partition import Partition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from threading import RLock
 
     from memoranda.core.model import Level
@@ -38,9 +38,10 @@ class Corpus:
         self.lock: RLock = threading.RLock()
         self.segmentation = segmentation
         self._analyzer = analyzer if segmentation is None else segmentation.terms
-        self._segment: Segment | None = None
-        self._partitions: dict[tuple[str, str], Partition] = {}
-        #: Whose knowledge each corpus is, by the scope of its partition; in memory only, as its passages are.
+        #: Which segment holds a partition: what is read with documents has one of its own.
+        self._stored: dict[tuple[Level, str], Segment] = {}
+        self._partitions: dict[tuple[Level, str], Partition] = {}
+        #: Whose knowledge each corpus is, by the scope of its partition; as its settings say, never from a segment.
         self.libraries: dict[str, str] = {}
         #: Where the entries in memory are; those of a segment are found by their address.
         self._homes: dict[Key, Partition] = {}
@@ -53,15 +54,15 @@ class Corpus:
     @property
     def is_stored(self) -> bool:
         """Whether some of it is in a segment."""
-        return self._segment is not None
+        return bool(self._stored)
 
-    def adopt(self, segment: Segment | None) -> None:
-        """Hold what a segment holds, and nothing else. Raises SegmentDamaged, as may every later reading."""
+    def adopt(self, segment: Segment, levels: Collection[Level]) -> None:
+        """Hold of these levels what a segment holds, and nothing else. Every later reading may raise SegmentDamaged."""
         with self.lock:
-            self._homes.clear()
-            self._partitions.clear()
-            self.libraries.clear()
-            self._segment = segment
+            self._homes = {key: held for key, held in self._homes.items() if held.level not in levels}
+            self._partitions = {home: held for home, held in self._partitions.items() if home[0] not in levels}
+            self._stored = {home: one for home, one in self._stored.items() if home[0] not in levels}
+            self._stored |= {home: segment for home in segment.homes if home[0] in levels}
 
     def put(self, entry: Entry) -> int:
         """Add an entry, or replace the one of the same address; its number in its partition.
@@ -92,18 +93,29 @@ class Corpus:
         home = (level, scope)
         partition = self._partitions.get(home)
         if partition is None:
-            segment = self._segment
-            base = segment.partition(level, scope) if segment is not None and home in segment.homes else None
+            segment = self._stored.get(home)
+            base = None if segment is None else segment.partition(level, scope)
             partition = self._partitions[home] = Partition(level, scope, self._terms_of, base)
         return partition
 
-    def partitions(self, levels: Sequence[Level], scopes: Sequence[str] | None = None) -> list[Partition]:
-        """The partitions of these levels and scopes (``None``: of every scope), in the order asked for."""
+    def partitions(
+        self, levels: Sequence[Level], scopes: Sequence[str] | None = None, corpora: Sequence[str] | None = None
+    ) -> list[Partition]:
+        """The partitions of these levels and scopes (``None``: of every scope), in the order asked for.
+
+        Of documents only those of the named ``corpora`` (``None``: of all that the scopes allow).
+        """
         with self.lock:
             if scopes is None:
                 return [p for level in levels for p in self._all() if p.level == level]
             named = [name_key(scope) for scope in scopes]
-            libraries = [library for scope in named for library, whose in self.libraries.items() if whose == scope]
+            meant = None if corpora is None else {library_of(corpus) for corpus in corpora}
+            libraries = [
+                library
+                for scope in named
+                for library, whose in self.libraries.items()
+                if whose == scope and (meant is None or library in meant)
+            ]
             keys = dict.fromkeys(
                 (level, scope) for level in levels for scope in (libraries if level == "passage" else named)
             )
@@ -121,18 +133,17 @@ class Corpus:
         return self.find(*address_key(address))
 
     def _has(self, level: Level, scope: str) -> bool:
-        home = (level, scope)
-        return home in self._partitions or (self._segment is not None and home in self._segment.homes)
+        return (level, scope) in self._partitions or (level, scope) in self._stored
 
     def _all(self) -> list[Partition]:
-        stored = [] if self._segment is None else [self.partition(*home) for home in self._segment.homes]
-        return stored + [partition for partition in self._partitions.values() if partition not in stored]
+        stored = [self.partition(*home) for home in self._stored]
+        return stored + [partition for home, partition in self._partitions.items() if home not in self._stored]
 
     def _home_of(self, key: Key) -> Partition | None:
         partition = self._homes.get(key)
-        if partition is None and self._segment is not None:
+        if partition is None and self._stored:
             home = _stored_home(key)
-            if home in self._segment.homes and key in (stored := self.partition(*home)).by_key:
+            if home in self._stored and key in (stored := self.partition(*home)).by_key:
                 return stored
         return partition
 
@@ -146,7 +157,7 @@ def _stored_home(key: Key) -> tuple[Level, str]:
     if category.startswith("turn/"):
         return "resource", "shared"
     if category.startswith("kb/"):
-        return "passage", "/".join(category.split("/")[:2])
+        return "passage", name_key("/".join(category.split("/")[:2]))
     kind, _, rest = category.partition("/")
     if rest and kind in ("user", "agent", "project"):
         return "item", f"{kind}/{rest.partition('/')[0]}"

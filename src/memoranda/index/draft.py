@@ -37,7 +37,7 @@ class Draft:
     def __init__(self, level: str, scope: str) -> None:
         self.level = level
         self.scope = scope
-        #: For each file or conversation: what it is, and its first document.
+        #: For each category, conversation or document: what it is, and its first document.
         self.parents: list[tuple[str, str, str, str, int]] = []
         self.rows: list[bytes] = []
         self.keys: list[bytes] = []
@@ -52,6 +52,7 @@ class Draft:
         self.postings: defaultdict[str, list[int]] = defaultdict(list)
         self.total = 0
         self._category_key = ""
+        self._path = ""
         self._label_at = 0
         self._moment: float | None = None
         self._dates: dict[str, float | None] = {}
@@ -60,9 +61,10 @@ class Draft:
         return len(self.rows)
 
     def begin(self, parent: str, path: str, prefix: str, scope: str) -> None:
-        """The documents that follow belong to a category or conversation; their addresses begin with ``prefix``."""
+        """The documents that follow belong to a category or the like; their addresses begin with ``prefix``."""
         self.parents.append((parent, path, prefix, scope, len(self.rows)))
         self._category_key = address_key(prefix)[0]
+        self._path = path
         self._label_at = len(prefix)
         self._moment = None
 
@@ -71,9 +73,11 @@ class Draft:
         doc = len(self.rows)
         label = entry.address[self._label_at :]
         pairs = [word for pair in entry.metadata.pairs for word in pair]
+        # Where a passage stands is more than its place in the order: lines, headings, a page.
+        cited = f",{_quoted(entry.citation.removeprefix(self._path))}" if entry.level == "passage" else ""
         row = (
             f"[{_quoted(label)},{_quoted(entry.text)},{_quoted(entry.hash)},{entry.order},"
-            f"{_quoted(entry.ts)},{_quoted(entry.speaker)},[{','.join(map(_quoted, pairs))}]]"
+            f"{_quoted(entry.ts)},{_quoted(entry.speaker)},[{','.join(map(_quoted, pairs))}]{cited}]"
         )
         self.rows.append(seal(row.encode("utf-8", "surrogatepass")))
         name = name_key(label).removeprefix("^") if entry.level == "item" else label

@@ -8,8 +8,17 @@ if TYPE_CHECKING:
 
     from memoranda.core.items import Category, Section
     from memoranda.core.model import Turn
+    from memoranda.index.entries import Entry
 
-__all__ = ["conversations", "fingerprint", "item_print", "section_source", "turn_print", "turn_source"]
+__all__ = [
+    "conversations",
+    "fingerprint",
+    "item_print",
+    "passage_source",
+    "section_source",
+    "turn_print",
+    "turn_source",
+]
 
 
 def fingerprint(label: str, raw: str) -> int:
@@ -28,6 +37,11 @@ def section_source(category: Category, section: Section) -> str:
 def turn_source(turn: Turn) -> str:
     """What the file holds of a turn."""
     return f"{turn.ts}\0{turn.speaker}\0{turn.text}"
+
+
+def passage_source(passage: Entry) -> str:
+    """What is known of a passage: its text, and where it stands."""
+    return f"{passage.citation}\0{passage.text}"
 
 
 def item_print(category: Category, section: Section) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from memoranda.core.names import name_key
 from memoranda.index.draft import Draft
-from memoranda.index.entries import item_entry, turn_entry
-from memoranda.index.fingerprints import conversations, section_source, turn_source
+from memoranda.index.entries import item_entry, library_of, passage_entry, turn_entry
+from memoranda.index.fingerprints import conversations, passage_source, section_source, turn_source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from memoranda.core.addresses import Address
     from memoranda.core.items import Category
     from memoranda.core.model import Turn
+    from memoranda.core.passages import Passage
     from memoranda.index.entries import Entry
 
 __all__ = ["Drafts"]
@@ -51,6 +52,17 @@ class Drafts:
                 entry = turn_entry(turn, order)
                 draft.add(entry, turn_source(turn), self._terms_of(entry))
         return len(draft) - before
+
+    def add_document(self, corpus: str, document: str, relative: str, passages: Sequence[Passage]) -> int:
+        """Take in a document as it was cut; how many passages it holds."""
+        library = library_of(corpus)
+        draft = self._draft("passage", library)
+        parent = f"kb/{corpus}/{document}"
+        draft.begin(parent, relative, f"{parent}#", library)
+        for passage in passages:
+            entry = passage_entry(corpus, document, passage, relative)
+            draft.add(entry, passage_source(entry), self._terms_of(entry))
+        return len(passages)
 
     def _draft(self, level: str, scope: str) -> Draft:
         home = (level, name_key(scope))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memoranda.core.names import hash_name, name_key
 from memoranda.core.records import dataclass, field
 from memoranda.index.entries import address_key, item_entry, library_of, passage_entry, turn_entry
-from memoranda.index.fingerprints import conversations, fingerprint, item_print, turn_print
+from memoranda.index.fingerprints import conversations, fingerprint, item_print, passage_source, turn_print
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ __all__ = ["Holdings", "IndexedFile", "SourceFile"]
 class IndexedFile:
     """A file as it stands in the corpus; ``settled`` tells whether its stamp alone can be trusted.
 
-    ``held`` are the fingerprint, number and line of each document, by the key
-    that it has within the file; ``None`` while they are as the segment has them.
+    ``held`` are the fingerprint, number and line or order of each document, by the
+    key that it has within the file; ``None`` while they are as the segment has them.
     """
 
     level: Level
@@ -124,18 +124,18 @@ class Holdings:
         library = library_of(file.corpus)
         made = IndexedFile("passage", library, file.stamp, False, "", {})
         partition = self._corpus.partition("passage", library)
-        before = {} if known is None else dict(known.held or {})
+        before = self._before(file.relative, known, partition)
         assert made.held is not None
         for passage in passages:
             entry = passage_entry(file.corpus, file.document, passage, file.relative)
-            mark = fingerprint(passage.id, f"{entry.citation}\0{entry.text}")
-            old = before.pop(passage.id, None)
+            mark = fingerprint(passage.id, passage_source(entry))
+            old = before.pop(passage.id, None) or before.pop(f"={mark}", None)
             doc = old[1] if old is not None and old[::2] == (mark, passage.order) else self._corpus.put(entry)
             made.held[passage.id] = (mark, doc, passage.order)
         self._take_out(partition, before.values())
-        made.parents = {f"kb/{file.corpus}/{file.document}"}
-        for parent in made.parents:
-            partition.forget_order(parent)
+        parent = f"kb/{file.corpus}/{file.document}"
+        self._arrange(partition, parent, made.held)
+        made.parents = {parent}
         return made
 
     def drop(self, relative: str, known: IndexedFile) -> None:
@@ -182,9 +182,9 @@ class Holdings:
             return dict(known.held)
         stored = partition.stored_in(relative)
         known.parents = {parent for parent, _, _ in stored}
-        turns = known.level == "resource"
+        turns, passages = known.level == "resource", known.level == "passage"
         return {
-            f"={mark}\0{parent}" if turns else f"={mark}": (mark, doc, -1)
+            f"={mark}\0{parent}" if turns else f"={mark}": (mark, doc, doc - docs.start + 1 if passages else -1)
             for parent, docs, marks in stored
             for doc, mark in zip(docs, marks, strict=True)
         }

@@ -155,7 +155,7 @@ class Partition:
         found = list(self._members.get(parent, ()))
         base = self._base
         if base is not None:
-            stored = [number for number, one in enumerate(base.parents) if one[0] == parent]
+            stored = base.parents_named(parent)
             found += [doc for number in stored for doc in base.documents_of(number) if doc not in self._gone]
         return found
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Refresher"]
 
+_MEMORY: tuple[Level, ...] = ("item", "resource")
+
 if TYPE_CHECKING:
     File = TypeVar("File", FoundFile, ConversationFile)
 
@@ -98,7 +100,7 @@ class Refresher:
             if self._library is None:
                 from memoranda.index.library import Library  # who asks memory alone pays for no documents
 
-                self._library = Library(self._storage, self._corpus)
+                self._library = Library(self._storage, self._resources, self._corpus, self._with_segment)
             missing += self._library.refresh(until, progress)
             self.loaded.add("passage")
         return missing
@@ -129,8 +131,10 @@ class Refresher:
         return snapshot, files
 
     def discard_segment(self) -> None:
-        """The segment is damaged: remove it."""
+        """The segment is damaged: remove it, and whichever else it may have been."""
         self._keeper.discard()
+        if self._library is not None:
+            self._library.discard_segment()
 
     def _settle_first(self) -> None:
         """Before the first look: what a crash cut short is finished or taken back."""
@@ -144,10 +148,8 @@ class Refresher:
         segment = self._keeper.open() if self._with_segment else None
         if segment is None:
             return
-        self._corpus.adopt(segment)
+        self._corpus.adopt(segment, _MEMORY)
         self._holdings = Holdings(self._corpus)
-        self._library = None
-        self.loaded.discard("passage")
         self._items.clear()
         self._clean = None
         self._turns.clear()
@@ -211,7 +213,7 @@ class Refresher:
         if not self._keeper.make_now(unread, total, progress):
             return False
         self._take_segment()
-        self.loaded.clear()
+        self.loaded.difference_update(_MEMORY)
         return True
 
     def _look_after_segment(

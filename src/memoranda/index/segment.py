@@ -16,14 +16,14 @@ from memoranda.index.segment_reader import Column, PostingTable, SegmentFile, Ta
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from typing import Any
 
     from memoranda.core.model import Level
 
 __all__ = ["Parent", "Segment", "SegmentPartition"]
 
-#: Category or conversation, its file, what its documents' addresses begin with, scope as written, first document.
+#: Category, conversation or document; its file, what its entries' addresses begin with, scope as written, first entry.
 Parent = tuple[str, str, str, str, int]
 
 _RUNS_HELD = 16_384
@@ -103,6 +103,8 @@ class SegmentPartition:
         self._inbound = Table(file, head["inbound"])
         self._terms = PostingTable(file, head["terms"])
         self._whole_runs: dict[int, range] = {}
+        self._by_name: dict[str, list[int]] | None = None
+        self._by_path: dict[str, list[int]] | None = None
 
     def document_frequency(self, term: str) -> int:
         """In how many documents the term stands."""
@@ -132,8 +134,10 @@ class SegmentPartition:
         try:
             data = unseal(self._file.read(self._rows + start, end - start))
             row, _ = _decode(data.decode("utf-8", "surrogatepass"))
-            label, text, hashed, line, ts, speaker, pairs = row
-        except ValueError as error:
+            label, text, hashed, line, ts, speaker, pairs, *cited = row
+            # Of a passage the row says what its citation ends with.
+            ending = str(cited[0]) if self._level == "passage" else ""
+        except (ValueError, IndexError) as error:
             raise SegmentDamaged(str(error)) from error
         parent, path, prefix, scope, _ = self.parents[self.parent_at(doc)]
         line = line if order is None else order
@@ -142,13 +146,13 @@ class SegmentPartition:
             address=address,
             level=self._level,
             scope=scope,
-            category=parent,
+            category=parent.removeprefix("kb/") if ending else parent,
             name=label if is_item else "",
             text=text,
             hash=hashed,
             metadata=Metadata(tuple(zip(pairs[::2], pairs[1::2], strict=True))) if pairs else EMPTY_METADATA,
-            links=find_links(text) if is_item and "[[" in text else (),
-            citation=f"{path}:{line}" if is_item else address,
+            links=find_links(text) if self._level != "resource" and "[[" in text else (),
+            citation=f"{path}:{line}" if is_item else path + ending if ending else address,
             speaker=speaker,
             ts=ts,
             order=line,
@@ -166,7 +170,15 @@ class SegmentPartition:
 
     def parents_in(self, path: str) -> list[int]:
         """The parents whose documents are in a file."""
-        return [number for number, parent in enumerate(self.parents) if parent[1] == path]
+        if self._by_path is None:
+            self._by_path = _numbered(parent[1] for parent in self.parents)
+        return self._by_path.get(path, [])
+
+    def parents_named(self, name: str) -> list[int]:
+        """The parents of this name."""
+        if self._by_name is None:
+            self._by_name = _numbered(parent[0] for parent in self.parents)
+        return self._by_name.get(name, [])
 
     def prints(self, docs: range) -> list[int]:
         """The fingerprints of neighbouring documents (:func:`memoranda.index.fingerprints.fingerprint`)."""
@@ -229,6 +241,13 @@ class SegmentPartition:
         first = _first_at(moments, begin)
         for at in range(_first_at(moments, until) - 1, first - 1, -1):
             yield moments[at], docs[at]
+
+
+def _numbered(names: Iterable[str]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for number, name in enumerate(names):
+        found.setdefault(name, []).append(number)
+    return found
 
 
 def _first_at(moments: Column, moment: float) -> int:

@@ -1,4 +1,8 @@
-"""A vault's segment: opened if it is its own, made when that pays, rewritten in the background when much is new."""
+"""A vault's segments: opened if they are its own, made when that pays, rewritten in the background when much is new.
+
+There is one of what is remembered (``keywords``: items and turns) and one of
+knowledge (``passages``). Neither is read, or made anew, for the other's sake.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +19,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
+    from typing import Literal
 
     from memoranda.index.segmenting import Segmentation
     from memoranda.storage.resources import Resources
     from memoranda.storage.store import Storage
+    from memoranda.storage.vault import VaultFolder
 
-__all__ = ["SegmentKeeper", "made_with"]
+    Kind = Literal["keywords", "passages"]
+else:
+    Kind = str
+
+__all__ = ["Kind", "SegmentKeeper", "build_folder", "made_with", "wipe_segment"]
 
 #: Fewer bytes of files are read faster than a segment is worth its place.
 _WORTH_A_SEGMENT = 64_000
@@ -30,19 +40,51 @@ _MADE_AT_ONCE = 1_000_000
 _LOOSE_SHARE = 0.1
 
 
-def made_with(segmentation: Segmentation | None = None) -> list[int | str]:
+def made_with(segmentation: Segmentation | None = None, kind: Kind = "keywords") -> list[int | str]:
     """What shapes a segment beside the files; one that was made with something else is made anew."""
-    return [VERSION, ANALYSIS_VERSION, *(() if segmentation is None else segmentation.made_with)]
+    shaped = [VERSION, ANALYSIS_VERSION, *(() if segmentation is None else segmentation.made_with)]
+    if kind == "passages":
+        from memoranda.core.passage_version import PASSAGES_VERSION
+
+        shaped += [kind, PASSAGES_VERSION]
+    return shaped
+
+
+def build_folder(kind: Kind) -> str:
+    """What a segment is made of lies here, below ``.cache``. Each kind's own: a build that is done removes it."""
+    return "build" if kind == "keywords" else f"build-{kind}"
+
+
+def wipe_segment(vault: VaultFolder, kind: Kind) -> None:
+    """Remove a segment and what one is being made of, for the sake of a text that is to be nowhere. Needs the lock.
+
+    A build that is under way may not put in place what it has: its files are not as it read them.
+    """
+    import shutil
+
+    with suppress(OSError):
+        for name in os.listdir(vault.path(".cache")):
+            # With what lies beside it: one that is just being written is as good.
+            if name.startswith(f"{kind}.segment"):
+                os.unlink(vault.path(f".cache/{name}"))
+    shutil.rmtree(vault.path(f".cache/{build_folder(kind)}"), ignore_errors=True)
 
 
 class SegmentKeeper:
-    """Looks after the segment of one vault for one process."""
+    """Looks after one segment of one vault for one process."""
 
-    def __init__(self, storage: Storage, resources: Resources, segmentation: Segmentation | None = None) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        resources: Resources,
+        segmentation: Segmentation | None = None,
+        kind: Kind = "keywords",
+    ) -> None:
         self._storage = storage
         self._resources = resources
         self._segmentation = segmentation
-        self._path = storage.vault.path(".cache/keywords.segment")
+        self._kind = kind
+        self._path = storage.vault.path(f".cache/{kind}.segment")
         self._rewriting: subprocess.Popen[bytes] | None = None
         self._accounting: subprocess.Popen[bytes] | None = None
         self._tried_at = 0
@@ -56,10 +98,13 @@ class SegmentKeeper:
         except (OSError, SegmentDamaged, OutsideVault):
             return None
         about = segment.contents
-        if about.get("vault") != self._storage.vault.id or about.get("made_with") != made_with(self._segmentation):
+        if about.get("vault") != self._storage.vault.id or about.get("made_with") != self._made_with():
             segment.close()
             return None
         return segment
+
+    def _made_with(self) -> list[int | str]:
+        return made_with(self._segmentation, self._kind)
 
     def discard(self) -> None:
         """Remove a segment that is not what was written."""
@@ -79,7 +124,7 @@ class SegmentKeeper:
         from memoranda.index.rebuild import rebuild
 
         before = self._stamp()
-        made = rebuild(self._storage, self._resources, progress, self._segmentation)
+        made = rebuild(self._storage, self._resources, progress, self._segmentation, self._kind)
         # Where another process was faster, its segment will do.
         return made or self._stamp() not in (None, before)
 
@@ -89,7 +134,7 @@ class SegmentKeeper:
             return
         if self._rewriting is None or self._rewriting.poll() is not None:
             self._tried_at = loose
-            self._rewriting = self._begin("segment")
+            self._rewriting = self._begin(self._kind)
 
     def account_later(self) -> None:
         """Journal in a process of its own what nobody has accounted for, once by each process at most."""

@@ -51,11 +51,11 @@ class RetrievalParameters:
     """
 
     memory: Bm25Parameters = field(default_factory=Bm25Parameters)
-    passages: Bm25Parameters = field(default_factory=lambda: Bm25Parameters(b=0.75))
+    passages: Bm25Parameters = field(default_factory=lambda: Bm25Parameters(k1=1.5, b=0.75))
     weights: QueryWeights = field(default_factory=QueryWeights)
     turns: Context = field(default_factory=_turns)
     items: Context = field(default_factory=_items)
-    pieces: Context = field(default_factory=Context)
+    pieces: Context = field(default_factory=lambda: Context(near=0.15))
     named: float = 1.2
     dated: float = 2.0
     loosely_dated: float = 1.2
@@ -69,7 +69,7 @@ class RetrievalParameters:
     outdated_share: float = 0.5
     fusion: str = "weighted"
     dense_weight: float = 0.3
-    passage_weight: float = 0.5
+    passage_weight: float = 0.55
     dense_pool: int = 64
     near: float = 7.0
     near_among_few: float = 2.5

@@ -14,7 +14,21 @@ if TYPE_CHECKING:
     from memoranda.retrieval.evidence import Nearest
     from memoranda.retrieval.explanation import Explanation
 
-__all__ = ["Dropped", "Hit", "Retrieval"]
+__all__ = ["Dropped", "Hit", "Neighbour", "Retrieval"]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """What stands ``step`` places after a hit in its document or conversation (-1: right before it)."""
+
+    address: str
+    step: int
+    text: str
+    citation: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain values that JSON can hold."""
+        return {"address": self.address, "step": self.step, "text": self.text, "citation": self.citation}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +38,8 @@ class Hit:
     ``citation`` is where a person finds it, ``source`` where it came from;
     ``weak`` marks a hit that holds little of the query; ``via`` says which
     link brought it along and is empty for a direct hit; ``effects`` are reasons
-    for caution (superseded, expired).
+    for caution (superseded, expired); ``around`` are its neighbours, in their
+    order, where they were asked for.
     """
 
     address: str
@@ -42,6 +57,7 @@ class Hit:
     speaker: str = ""
     scope: str = "shared"
     effects: tuple[str, ...] = ()
+    around: tuple[Neighbour, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """The same as plain values that JSON can hold."""
@@ -60,6 +76,7 @@ class Hit:
             "weak": self.weak,
             "via": self.via,
             "effects": list(self.effects),
+            "around": [one.as_dict() for one in self.around],
             "explanation": None if self.explanation is None else self.explanation.as_dict(),
         }
 
@@ -84,7 +101,8 @@ class Retrieval:
     ``no_match`` says that nothing in what may be seen has to do with the query;
     without it, empty ``hits`` mean that none fitted the budget. ``nearest``
     says, where reasons were asked for, what came nearest to having to do with
-    it. ``unavailable`` names, in words, what could not be asked or was cut short.
+    it. ``unavailable`` names, in words, what could not be asked or was cut short;
+    ``truncated`` says of an exact search that more holds the text than was asked for.
     """
 
     query: str
@@ -95,6 +113,7 @@ class Retrieval:
     as_of: str | None = None
     nearest: Nearest | None = None
     zone: tzinfo | None = field(default=None, compare=False, repr=False)
+    truncated: bool = False
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -122,4 +141,5 @@ class Retrieval:
             "no_match": self.no_match,
             "as_of": self.as_of,
             "nearest": None if self.nearest is None else self.nearest.as_dict(),
+            "truncated": self.truncated,
         }

@@ -13,11 +13,11 @@ from memoranda.index.segment_format import SegmentDamaged
 from memoranda.retrieval.deadline import Deadline
 from memoranda.retrieval.exact import search_exact
 from memoranda.retrieval.expansion import expand
-from memoranda.retrieval.explanation import Explanation, Factor, LentPart, NearPart, TermPart
+from memoranda.retrieval.hits import hit_of
 from memoranda.retrieval.packing import pack
 from memoranda.retrieval.query import Query, read_query
 from memoranda.retrieval.ranking import merge
-from memoranda.retrieval.result import Hit, Retrieval
+from memoranda.retrieval.result import Retrieval
 from memoranda.retrieval.search import Search
 from memoranda.retrieval.timing import Dates, TimedQuery, read_timed_query
 from memoranda.retrieval.view import View
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from memoranda.retrieval.evidence import Nearest
     from memoranda.retrieval.parameters import RetrievalParameters
     from memoranda.retrieval.ranking import Candidate
-    from memoranda.retrieval.result import Dropped
+    from memoranda.retrieval.result import Dropped, Hit, Neighbour
 
 __all__ = ["MODES", "Mode", "Retriever"]
 
@@ -47,6 +47,7 @@ MODES: tuple[Mode, ...] = ("auto", "keyword", "vector", "hybrid", "grep")
 LEVELS: tuple[Level, ...] = ("item", "resource", "passage")
 
 _MOST_HITS = 1000
+_MOST_NEIGHBOURS = 10
 _LONGEST_QUERY = 100 * 1024
 #: However late it is, ranking gets this many seconds: an answer now beats none at all.
 _RANKING_SECONDS = 0.02
@@ -71,6 +72,8 @@ class _Asked:
     now: datetime
     zone: tzinfo
     visible: Callable[[Entry], bool] | None
+    corpora: tuple[str, ...] | None = None
+    neighbours: int = 0
     timed: TimedQuery = field(default_factory=lambda: TimedQuery(Query("", {}, {}, {}, {})))
     query: Query = field(default_factory=lambda: Query("", {}, {}, {}, {}))
     dates: Dates | None = None
@@ -80,6 +83,10 @@ class _Asked:
     failed: bool = False
     #: Whether a segment on disk has a part in the answer: it may be what fails.
     stored: bool = False
+    #: Whether exact search found more than is asked for.
+    truncated: bool = False
+    #: What stands around each hit, by its address.
+    around: dict[str, tuple[Neighbour, ...]] = field(default_factory=dict)
 
     def stage(self, name: str, work: Callable[[], _T], otherwise: _T) -> _T:
         """What ``work`` gives, or ``otherwise`` and a note when it fails."""
@@ -132,19 +139,27 @@ class Retriever:
         deadline: float | None = 0.3,
         visible: Callable[[Entry], bool] | None = None,
         as_of: datetime | None = None,
+        corpora: Sequence[str] | None = None,
+        neighbours: int = 0,
     ) -> Retrieval:
         """The ``k`` best entries for a query, with what they link to (``k`` more at most).
 
         ``budget`` bounds the rendered block in tokens, ``deadline`` the wait in
         seconds. ``scopes`` is what may be seen (``None``: shared memory only).
         ``visible`` leaves out single entries; ``as_of`` is the time at which
-        entries have to hold (``None``: now).
+        entries have to hold (``None``: now). Of documents only those in the
+        named ``corpora`` are looked at. So many ``neighbours`` on each side
+        come with each turn and passage; the budget does not count them.
 
         Raises:
             UsageError: an argument that has no meaning. Nothing else: what
                 fails on the way is named in the result's ``unavailable``.
         """
         asked = self._validated(query, k, budget, levels, scopes, mode, explain, deadline, visible, as_of)
+        asked.corpora = None if corpora is None else tuple(corpora)
+        if type(neighbours) is not int or not 0 <= neighbours <= _MOST_NEIGHBOURS:
+            raise UsageError(f"neighbours are a whole number from 0 to {_MOST_NEIGHBOURS}, not {neighbours!r}")
+        asked.neighbours = neighbours
         as_of_text = None if as_of is None else as_of.isoformat()
         if not asked.text.strip():
             return Retrieval(asked.text, [], no_match=True, as_of=as_of_text, zone=asked.zone)
@@ -155,7 +170,7 @@ class Retriever:
         asked.vector = self._vector(asked)
         candidates = self._candidates(asked)
         no_hits: list[Hit] = []
-        hits = asked.stage("hits", lambda: [_hit(one, asked) for one in candidates], no_hits)
+        hits = asked.stage("hits", lambda: [self._hit(one, asked) for one in candidates], no_hits)
         nothing: tuple[list[Hit], list[Dropped]] = ([], [])
         kept, dropped = asked.stage("budget", lambda: pack(hits, asked.budget, asked.zone), nothing)
         return Retrieval(
@@ -167,7 +182,13 @@ class Retriever:
             as_of=as_of_text,
             nearest=None if hits else asked.nearest,
             zone=asked.zone,
+            truncated=asked.truncated,
         )
+
+    @staticmethod
+    def _hit(candidate: Candidate, asked: _Asked) -> Hit:
+        around = asked.around.get(candidate.entry.address, ())
+        return hit_of(candidate, asked.query, around, explain=asked.explain)
 
     def _read(self, asked: _Asked) -> TimedQuery:
         """What is asked for; without its times, should they be what fails."""
@@ -213,7 +234,7 @@ class Retriever:
 
     def _ranked(self, asked: _Asked) -> list[Candidate]:
         asked.stored = self._corpus.is_stored
-        view = View(self._corpus.partitions(asked.levels, asked.scopes), asked.visible)
+        view = View(self._corpus.partitions(asked.levels, asked.scopes, asked.corpora), asked.visible)
         late = asked.deadline.at_least(_RANKING_SECONDS)
         exact = asked.mode == "grep" or (asked.mode == "auto" and not asked.timed)
         asked.query = asked.timed.plain
@@ -226,6 +247,11 @@ class Retriever:
         if late.missed:
             asked.unavailable.append("ranking: out of time, not everything was looked at")
         best = merge(found, asked.k, self._parameters.outdated_share)
+        asked.truncated = exact and len(found) > asked.k
+        if asked.neighbours:
+            from memoranda.retrieval.neighbours import neighbours_of  # few ask for them
+
+            asked.around = asked.stage("neighbours", lambda: neighbours_of(best, view, asked.neighbours), {})
         return asked.stage("links", lambda: expand(best, view, asked.k, self._parameters), best)
 
     def _dated(self, asked: _Asked, view: View) -> Dates:
@@ -334,56 +360,3 @@ def _mode(mode: str) -> Mode:
         if mode == known:
             return known
     raise UsageError(f"a mode is one of {', '.join(MODES)}, not {mode!r}")
-
-
-def _hit(candidate: Candidate, asked: _Asked) -> Hit:
-    entry = candidate.entry
-    effects = candidate.outdated.reasons if candidate.outdated is not None else ()
-    return Hit(
-        address=entry.address,
-        level=entry.level,
-        score=candidate.score,
-        text=entry.text,
-        hash=entry.hash,
-        ts=entry.ts or entry.metadata.ts,
-        source=entry.metadata.source,
-        citation=entry.citation,
-        trust=entry.metadata.trust,
-        weak=candidate.weak,
-        via=candidate.via,
-        explanation=_explanation(candidate, asked.query, effects) if asked.explain else None,
-        speaker=entry.speaker,
-        scope=entry.scope,
-        effects=effects,
-    )
-
-
-def _by_words(candidate: Candidate) -> float:
-    """The score before it was put behind, without what nearness added."""
-    part = 0.0 if candidate.nearness is None else candidate.nearness.part
-    for _, times in candidate.factors:
-        part *= times
-    return candidate.base - part
-
-
-def _explanation(candidate: Candidate, query: Query, effects: tuple[str, ...]) -> Explanation:
-    parts = tuple(
-        TermPart(p.term, query.shown.get(p.term, p.term), p.weight, p.tf, p.df, p.idf, p.part) for p in candidate.parts
-    )
-    held = {part.term for part in parts}
-    searched = bool(parts or candidate.loans)
-    return Explanation(
-        score=candidate.score,
-        scope=candidate.entry.scope,
-        terms=parts,
-        lent=tuple(LentPart(one.address, one.where, one.terms, one.part) for one in candidate.loans),
-        near=None if (near := candidate.nearness) is None else NearPart(near.cosine, near.surprise, near.part),
-        factors=tuple(Factor(reason, times) for reason, times in candidate.factors),
-        keyword=0.0 if candidate.via or candidate.occurrences else _by_words(candidate),
-        occurrences=candidate.occurrences,
-        links=(candidate.via,) if candidate.via else (),
-        effects=effects,
-        missing=tuple(query.shown[t] for t in query.weights if t in query.units and t not in held) if searched else (),
-        stop_words=query.stop_words if searched else (),
-        weak=candidate.weak,
-    )

@@ -114,6 +114,21 @@ def _document_problems(storage: Storage) -> Iterator[Problem]:
             yield Problem(file.relative, line_of_bad_byte(data), "encoding", "is not UTF-8; it is not searched")
         except OSError as error:
             yield Problem(file.relative, 0, "unreadable", f"could not be read ({error.strerror})")
+    yield from _lone_originals(storage, documents)
+
+
+def _lone_originals(storage: Storage, documents: Documents) -> Iterator[Problem]:
+    """Originals whose document is gone: a person took it away, or a run was cut short between the two."""
+    for corpus in documents.corpora():
+        names: list[str] = []
+        with suppress(OSError):
+            names = os.listdir(storage.vault.path(f"raw/{corpus}"))
+        if not names:
+            continue
+        known = {file.document for file in documents.files(corpus)}
+        for name in sorted(names):
+            if not name.startswith(".") and not {name, os.path.splitext(name)[0]} & known:
+                yield Problem(f"raw/{corpus}/{name}", 0, "lone-original", "has no document in docs/; take it in again")
 
 
 def _link_problems(storage: Storage, corpus: Corpus, files: Iterable[FoundFile]) -> Iterator[Problem]:

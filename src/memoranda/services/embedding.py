@@ -315,6 +315,15 @@ class Embedding:
         except Exception:  # all of them can be thrown away instead
             return False
 
+    def wipe_parents(self, parents: Collection[str]) -> bool:
+        """Wipe the rows of whole documents or conversations at once; whether that was possible."""
+        try:
+            index = self._opened()
+            held = [address for parent in parents for address in index.held(parent)]
+        except Exception:  # all of them can be thrown away instead
+            return False
+        return self.wipe(held)
+
     def close(self) -> None:
         """Stop what goes on in the background, after the batch that it is at."""
         self._closed.set()

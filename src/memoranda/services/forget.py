@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from memoranda.storage.resources import Resources
     from memoranda.storage.store import Storage
 
-__all__ = ["INTENT", "forget", "resume"]
+__all__ = ["INTENT", "forget", "make_cache_anew", "resume"]
 
 #: The file that says what is being forgotten; it is there only while that is under way.
 INTENT = "forgetting.json"
@@ -242,7 +242,7 @@ def _wipe_vectors(storage: Storage, addresses: list[str], vectors: Callable[[lis
     cache = storage.vault.path(".cache")
     had = _has_vectors(cache)
     spared = had and vectors is not None and vectors(addresses)
-    _make_cache_anew(storage, spared)
+    make_cache_anew(storage, spared)
     if not had or spared:
         return []
     if _has_vectors(cache):
@@ -254,7 +254,7 @@ def _has_vectors(cache: str) -> bool:
     return os.path.lexists(os.path.join(cache, "vectors.json")) or os.path.lexists(os.path.join(cache, "vectors"))
 
 
-def _make_cache_anew(storage: Storage, spare_vectors: bool) -> None:
+def make_cache_anew(storage: Storage, spare_vectors: bool) -> None:
     """Throw the cache away; what was known of the files is written down again without what is gone."""
     current = []
     for found in scan(storage.vault).files.values():

@@ -1,37 +1,34 @@
-"""Taking documents in: what was found is converted elsewhere, and kept as markdown with its original beside it.
+"""Taking documents in: what is found is converted elsewhere, and kept as markdown with its original beside it.
 
-::
-
-    docs/<corpus>/<document>.md        the markdown, with front matter that says where it comes from
-    raw/<corpus>/<document>.<ext>      the original, byte for byte
-
-A document is known by its source (the file's path) and its bytes. What is there
-already is left alone, so that a run which was interrupted is simply run again.
+A document is known by its source (the file's path, or its address) and its
+bytes. What is there already is left alone, so that a run which was interrupted
+is simply run again, and ends where an unbroken one would have.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from contextlib import suppress
+import time
+from collections import deque
 from hashlib import sha256
 
 from memoranda.core.documents import NotConverted
-from memoranda.core.errors import NotFound, UsageError
-from memoranda.core.frontmatter import front_matter_end
 from memoranda.core.model import JournalEntry
-from memoranda.core.names import check_identifier
-from memoranda.core.records import dataclass
+from memoranda.core.names import content_hash
+from memoranda.core.records import dataclass, replace
 from memoranda.services.redaction import redact
 from memoranda.storage.clock import written_moment
+from memoranda.storage.document_files import DocumentFiles, DocumentHead, NewDocument, read_head
+from memoranda.storage.document_ledger import DocumentLedger, KnownDocument
 from memoranda.storage.documents import Documents
-from memoranda.storage.files import make_folder, read_bytes, remove_file, replace_file, writing
+from memoranda.storage.files import Stamp, make_folder, read_bytes
 from memoranda.storage.journal import new_change_id
+from memoranda.storage.refusals import Refused, update_refusals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from memoranda.core.documents import Converted
     from memoranda.storage.store import Storage
@@ -39,33 +36,41 @@ if TYPE_CHECKING:
     #: Converts documents, each its bytes and its file's name; what became of each, in their order.
     Convert = Callable[[Iterable[tuple[bytes, str]]], Iterator[Converted | NotConverted]]
 
-__all__ = ["Ingested", "KnownDocument", "Library", "files_below"]
+__all__ = ["FINE", "Ingested", "Ingestion", "Source", "digests_in", "log_documents"]
 
-#: Folders that hold what programs made.
-_LEFT_OUT = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
+#: Outcomes after which a document is there as its file has it.
+FINE = frozenset({"stored", "unchanged", "replaced"})
 _LONGEST_NAME = 60
-#: So many documents are one line of the journal.
-_BATCH = 100
-_FIELD = r'(?m)^([a-z_]+): ("(?:[^"\\]|\\.)*")[ \t]*$'
+#: So many documents, or bytes, are made durable together, or what came within so many seconds.
+_TOGETHER, _BYTES_TOGETHER, _SECONDS = 64, 16 << 20, 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class KnownDocument:
-    """A document of a corpus, as its front matter tells: where it comes from, and the hash of its original."""
+class Source:
+    """Something to take in: a file, or (``data``) what was read from elsewhere already.
 
+    ``id`` is what its document is known by: its real path, or its address.
+    ``fault`` says why it cannot be taken in, where that is known before.
+    """
+
+    path: str
     id: str
-    title: str = ""
-    source: str = ""
-    hash: str = ""
-    format: str = ""
+    data: bytes | None = None
+    name: str = ""
+    fault: NotConverted | None = None
+
+    @classmethod
+    def file(cls, path: str) -> Source:
+        """A file, which may be a link."""
+        return cls(path, os.path.realpath(path))
 
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
     """What became of one file.
 
-    ``outcome``: ``stored``; ``unchanged``; ``changed`` (the file is another than
-    when it was taken in, and what is there stays); or one of
+    ``outcome``: ``stored``; ``unchanged``; ``replaced``; ``changed`` (the file is
+    another than when it was taken in, and what is there stays); or one of
     :data:`memoranda.core.documents.Refusal`, and ``reason`` says why.
     """
 
@@ -76,228 +81,286 @@ class Ingested:
     notes: tuple[str, ...] = ()
 
 
-class Library:
-    """The corpora of one vault, for who puts documents in and takes them out."""
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A file that is being converted."""
 
-    def __init__(self, storage: Storage) -> None:
-        self._storage = storage
-        self._vault = storage.vault
-        self._documents = Documents(storage.vault)
+    source: Source
+    digest: str
+    document: str
+    stamp: Stamp | None
+    replaces: KnownDocument | None = None
 
-    def create(self, corpus: str, settings: dict[str, object]) -> bool:
-        """Make a corpus with these settings (``scope``, ``size``, ``overlap``); False: it is there already.
+
+@dataclass(frozen=True, slots=True)
+class _Twin:
+    """A file with the bytes of one that is being converted: it shares its fate."""
+
+    path: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A converted document that is to be put, and what is told then."""
+
+    asked: _Asked
+    new: NewDocument
+    told: Ingested
+
+
+class Ingestion:
+    """One run over one corpus: one change in the journal, however many lines that takes.
+
+    ``redacted``: a document with a secret is kept without it and without its
+    original, else it is refused. ``replacing``: a file that is another than when
+    it was taken in takes the place of what is there, which goes into history.
+    """
+
+    def __init__(
+        self, storage: Storage, corpus: str, convert: Convert, *, redacted: bool = False, replacing: bool = False
+    ) -> None:
+        """Raises BadName, UsageError: there can be no such corpus."""
+        self._storage, self._corpus, self._convert = storage, corpus, convert
+        self._redacted, self._replacing = redacted, replacing
+        self._files = DocumentFiles(storage.vault)
+        self._folder = self._files.folder("docs", corpus)
+        documents = Documents(storage.vault)
+        self._most = documents.settings(corpus).max_size
+        self._ledger = DocumentLedger(storage.vault, corpus)
+        known = self._ledger.documents(documents.files(corpus))
+        self._by_source = {one.head.source: one for one in known if one.head.source}
+        self._by_hash = {one.head.hash: one for one in known if one.head.hash}
+        self._order: deque[_Asked | _Twin | Ingested] = deque()
+        self._converting: set[str] = set()
+        #: What was refused in this run, by the digest of its bytes.
+        self._refused: dict[str, Ingested] = {}
+        #: The change that the journal has for this run.
+        self.change = new_change_id()
+        self._lines = 0
+
+    def run(
+        self, sources: Sequence[Source], progress: Callable[[int, int | None], None] | None = None
+    ) -> Iterator[Ingested]:
+        """Take files in; what became of each, in their order. What is told as stored is durable.
 
         Raises:
-            BadName: it cannot be one's name.
-            VaultFull, VaultReadOnly: it was not made.
+            VaultFull, VaultReadOnly, VaultBusy: what was told before is kept.
         """
-        folder = self._folder("docs", corpus)
-        path = os.path.join(folder, "corpus.json")
-        with self._storage.locked(), writing(folder):
-            if os.path.exists(path):
-                return False
-            make_folder(folder)
-            replace_file(path, (json.dumps(settings, ensure_ascii=False, indent=1) + "\n").encode("utf-8"))
+        waiting: list[_Ready | Ingested] = []
+        refused: list[Refused] = []
+        told, size, since = 0, 0, time.monotonic()
+        looked_at: set[str] = set()
+
+        def flush() -> list[Ingested]:
+            nonlocal waiting, size, since, told
+            some, waiting, size, since = waiting, [], 0, time.monotonic()
+            done = self._keep(some)
+            for one in done:
+                looked_at.add(one.path)
+                if one.outcome not in FINE:
+                    refused.append(Refused(one.path, one.outcome, one.reason, one.document))
+            told += len(done)
+            if progress is not None:
+                progress(told, len(sources))
+            return done
+
+        try:
+            for made in self._convert(self._jobs(sources)):
+                waiting += self._told_before()
+                asked = self._order.popleft()
+                assert isinstance(asked, _Asked)
+                ready = self._prepared(asked, made)
+                waiting.append(ready)
+                size += len(ready.new.markdown) + len(ready.new.original or b"") if isinstance(ready, _Ready) else 0
+                waiting += self._told_before()
+                if len(waiting) >= _TOGETHER or size >= _BYTES_TOGETHER or time.monotonic() - since > _SECONDS:
+                    yield from flush()
+            waiting += self._told_before()
+            yield from flush()
+        finally:
+            if waiting:
+                flush()  # interrupted: what was converted is worth keeping
+            with self._storage.locked():
+                if os.path.isdir(self._folder) or refused:
+                    make_folder(self._folder)
+                    update_refusals(self._folder, looked_at, refused)
+            self._ledger.save()
+
+    def _told_before(self) -> list[Ingested]:
+        """What is first in order and needs no converting."""
+        told: list[Ingested] = []
+        while self._order and not isinstance(first := self._order[0], _Asked):
+            self._order.popleft()
+            if isinstance(first, _Twin):
+                if (refused := self._refused.get(first.digest)) is not None:
+                    first = replace(refused, path=first.path, notes=())
+                else:
+                    first = Ingested(first.path, "unchanged", self._by_hash[first.digest].id)
+            told.append(first)
+        return told
+
+    def _jobs(self, sources: Iterable[Source]) -> Iterator[tuple[bytes, str]]:
+        for source in sources:
+            found = self._look_at(source)
+            if isinstance(found, (Ingested, _Twin)):
+                self._order.append(found)
+                continue
+            asked, data = found
+            self._order.append(asked)
+            yield data, source.name or os.path.basename(source.path)
+
+    def _look_at(self, source: Source) -> Ingested | _Twin | tuple[_Asked, bytes]:
+        """What is known of a file, or that and its bytes where it is to be converted."""
+        if source.fault is not None:
+            return Ingested(source.path, source.fault.kind, "", str(source.fault))
+        known = self._by_source.get(source.id)
+        stamp = None
+        if source.data is not None:
+            data = source.data
+        else:
+            try:
+                status = os.stat(source.path)
+                stamp = Stamp.of(status)
+                digest = self._ledger.digest_of(source.id, stamp)
+                there = known if known and known.head.hash == digest else self._by_hash.get(digest)
+                if digest and there is not None and digest not in self._converting:
+                    return Ingested(source.path, "unchanged", there.id)
+                if status.st_size > self._most:
+                    return Ingested(source.path, "too_large", "", _too_large(status.st_size, self._most))
+                data = read_bytes(source.path)
+            except OSError as error:
+                return Ingested(source.path, "unreadable", "", f"could not be read ({error.strerror})")
+        if len(data) > self._most:
+            return Ingested(source.path, "too_large", "", _too_large(len(data), self._most))
+        digest = sha256(data).hexdigest()
+        if stamp is not None:
+            self._ledger.note_digest(source.id, stamp, digest)
+        if known is not None and known.head.hash != digest and not self._replacing:
+            return Ingested(source.path, "changed", known.id, "another than what was taken in; --replace takes it in")
+        there = known if known is not None and known.head.hash == digest else None
+        if there is None and known is None:
+            there = self._by_hash.get(digest)
+        if there is not None and digest in self._converting:
+            return _Twin(source.path, digest)
+        if there is not None:
+            return Ingested(source.path, "unchanged", there.id)
+        name = known.id if known is not None else _id_of(source.name or os.path.basename(source.path), source.id)
+        if known is None:
+            # The same bytes, or the same file, once more in this run are the same document.
+            mine = KnownDocument(name, DocumentHead(source=source.id, hash=digest))
+            self._by_hash[digest] = self._by_source[source.id] = mine
+        self._converting.add(digest)
+        return _Asked(source, digest, name, stamp, known), data
+
+    def _prepared(self, asked: _Asked, made: Converted | NotConverted) -> _Ready | Ingested:
+        """A document as it is to be put, or why it is not."""
+        ready = self._made(asked, made)
+        if isinstance(ready, Ingested):
+            self._refused[asked.digest] = ready
+            if asked.replaces is None:
+                self._by_hash.pop(asked.digest, None)
+                self._by_source.pop(asked.source.id, None)
+        return ready
+
+    def _made(self, asked: _Asked, made: Converted | NotConverted) -> _Ready | Ingested:
+        path = asked.source.path
+        if isinstance(made, NotConverted):
+            return Ingested(path, made.kind, "" if asked.replaces is None else asked.replaces.id, str(made))
+        markdown, found = redact(made.markdown)
+        if found and not self._redacted:
+            kinds = ", ".join(sorted({one.kind for one in found}))
+            line = _first_change(made.markdown, markdown)
+            return Ingested(path, "secret", "", f"it holds a secret ({kinds}) in line {line} of its text")
+        original = asked.source.data
+        if original is None and not found:
+            try:
+                original = read_bytes(path)
+            except OSError as error:
+                return Ingested(path, "unreadable", "", f"could not be read ({error.strerror})")
+            if sha256(original).hexdigest() != asked.digest:
+                return Ingested(path, "changed", "", "it changed while it was converted; take it in again")
+        head = head_of(made, asked.source.id, asked.digest, self._storage)
+        ending = os.path.splitext(asked.source.name or path)[1].lower()
+        new = NewDocument(asked.document, head.document(markdown.strip()), None if found else original, ending)
+        outcome = "stored" if asked.replaces is None else "replaced"
+        return _Ready(asked, new, Ingested(path, outcome, asked.document, "", made.notes))
+
+    def _keep(self, waiting: Sequence[_Ready | Ingested]) -> list[Ingested]:
+        """Put what is ready; what is told of each. Durable when this returns."""
+        ready = [one for one in waiting if isinstance(one, _Ready)]
+        told = {id(one): one.told for one in ready}
+        if ready:
+            with self._storage.locked():
+                ready = [one for one in ready if self._is_wanted(one, told)]
+                for action in ("ingest", "replace"):
+                    some = [one for one in ready if (one.asked.replaces is None) == (action == "ingest")]
+                    if some:
+                        self._put(action, some)
+        return [told[id(one)] if isinstance(one, _Ready) else one for one in waiting]
+
+    def _is_wanted(self, one: _Ready, told: dict[int, Ingested]) -> bool:
+        """Whether nobody else has put this document meanwhile."""
+        path = self._files.markdown(self._corpus, one.new.id)
+        known = one.asked.replaces
+        now = read_head(path) if os.path.isfile(path) else None
+        if known is None and now is not None:
+            same = now.hash == one.asked.digest
+            told[id(one)] = replace(one.told, outcome="unchanged" if same else "changed", notes=())
+            return False
+        if known is not None and (now is None or now.hash != known.head.hash):
+            told[id(one)] = replace(one.told, outcome="changed", reason="another run changed it too; take it in again")
+            return False
         return True
 
-    def known(self, corpus: str) -> list[KnownDocument]:
-        """The documents of a corpus, by id. Raises VaultUnreadable."""
-        return [_known(file.document, file.path) for file in self._documents.files() if file.corpus == corpus]
-
-    def corpora(self) -> list[str]:
-        """The names of all corpora. Raises VaultUnreadable."""
-        return self._documents.corpora()
-
-    def text(self, corpus: str, document: str) -> str:
-        """A document's markdown. Raises NotFound."""
-        with suppress(OSError):
-            return read_bytes(self._path(corpus, document)).decode("utf-8", "replace")
-        raise NotFound(f"there is no document {document} in {corpus}")
-
-    def add(
-        self,
-        corpus: str,
-        paths: Iterable[str],
-        convert: Convert,
-        *,
-        redacted: bool = False,
-        progress: Callable[[int, int | None], None] | None = None,
-    ) -> Iterator[Ingested]:
-        """Take files in, one after the other; what became of each. What is stored is durable when it is told.
-
-        A document with a secret in it is refused, or (``redacted``) kept without it
-        and without its original.
-
-        Raises:
-            BadName: there can be no such corpus.
-            VaultFull, VaultReadOnly: what was told before is kept.
-        """
-        self._folder("docs", corpus)
-        known = self.known(corpus)
-        by_source = {one.source: one for one in known}
-        by_hash = {one.hash: one for one in known if one.hash}
-        asked: list[tuple[str, str, str]] = []
-        answers: list[Ingested | None] = []
-        wanted = list(paths)
-
-        def jobs() -> Iterator[tuple[bytes, str]]:
-            for path in wanted:
-                source = os.path.realpath(path)
-                try:
-                    data = read_bytes(path)
-                except OSError as error:
-                    answers.append(Ingested(path, "unsupported", "", f"could not be read ({error.strerror})"))
-                    continue
-                digest = sha256(data).hexdigest()
-                same = by_source.get(source)
-                if same is not None and same.hash != digest:
-                    answers.append(Ingested(path, "changed", same.id, "it is another than what was taken in"))
-                elif (there := same or by_hash.get(digest)) is not None:
-                    answers.append(Ingested(path, "unchanged", there.id))
-                else:
-                    name = _free_id(os.path.basename(path), source)
-                    by_hash[digest] = by_source[source] = KnownDocument(name, source=source, hash=digest)
-                    answers.append(None)
-                    asked.append((path, digest, name))
-                    yield data, os.path.basename(path)
-
-        told = done = 0
-        stored: list[str] = []
-        try:
-            for made in convert(jobs()):
-                while told < len(answers) and (answer := answers[told]) is not None:
-                    told += 1
-                    yield answer
-                path, digest, name = asked[done]
-                done, told = done + 1, told + 1
-                result = self._store(corpus, name, path, digest, made, redacted)
-                if result.outcome == "stored":
-                    stored.append(name)
-                else:
-                    by_hash.pop(digest, None)
-                if len(stored) >= _BATCH:
-                    self._log(corpus, stored)
-                if progress is not None:
-                    progress(told, len(wanted))
-                yield result
-            yield from (answer for answer in answers[told:] if answer is not None)
-        finally:
-            self._log(corpus, stored)
-
-    def remove(self, corpus: str, document: str) -> None:
-        """Remove a document with its original. Raises NotFound, VaultReadOnly."""
-        path = self._path(corpus, document)
-        with self._storage.locked():
-            if not os.path.isfile(path):
-                raise NotFound(f"there is no document {document} in {corpus}")
-            with writing(path):
-                for raw in self._raw(corpus, document):
-                    remove_file(raw)
-                remove_file(path)
-            self._journal("withdraw", corpus, {"documents": 1, "first": document})
-
-    def _store(
-        self, corpus: str, name: str, path: str, digest: str, made: Converted | NotConverted, redacted: bool
-    ) -> Ingested:
-        if isinstance(made, NotConverted):
-            return Ingested(path, made.kind, "", str(made))
-        markdown, found = redact(made.markdown)
-        title, _ = redact(made.title)
-        if found and not redacted:
-            kinds = ", ".join(sorted({one.kind for one in found}))
-            return Ingested(
-                path, "secret", "", f"it holds a secret ({kinds}) in line {_first_change(made.markdown, markdown)}"
-            )
-        now = written_moment(self._storage.clock.now().replace(microsecond=0))
-        fields = {
-            "title": title,
-            "source": os.path.realpath(path),
-            "hash": f"sha256:{digest}",
-            "format": made.format,
-            "encoding": made.encoding,
-            "converter": f"{made.converter} {made.version}".strip(),
-            "converted_at": now,
-        }
-        rows = "".join(f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in fields.items() if value)
-        text = f"---\n{rows}---\n\n{markdown.strip()}\n"
-        target = self._path(corpus, name)
-        original = b"" if found else read_bytes(path)
-        if not found and sha256(original).hexdigest() != digest:
-            return Ingested(path, "changed", "", "it changed while it was converted; take it in again")
-        with self._storage.locked(), writing(target):
-            make_folder(os.path.dirname(target))
-            if not found:
-                raw = os.path.join(self._folder("raw", corpus), name + os.path.splitext(path)[1].lower())
-                make_folder(os.path.dirname(raw))
-                replace_file(raw, original)
-            replace_file(target, text.encode("utf-8", "replace"))
-        return Ingested(path, "stored", name, "", made.notes)
-
-    def _log(self, corpus: str, stored: list[str]) -> None:
-        if stored:
-            with self._storage.locked():
-                detail = {"documents": len(stored), "first": stored[0], "last": stored[-1]}
-                self._journal("ingest", corpus, detail)
-            stored.clear()
-
-    def _journal(self, action: str, corpus: str, detail: dict[str, object]) -> None:
-        ts = written_moment(self._storage.clock.now())
-        entry = JournalEntry(
-            new_change_id(), ts, action, actor=self._storage.actor, source=f"kb/{corpus}", detail=detail
-        )
-        self._storage.journal.append([entry])
-        self._storage.settle()
-
-    def _folder(self, kind: str, corpus: str) -> str:
-        if check_identifier(corpus, "a corpus") != corpus or corpus.startswith("."):
-            raise UsageError(f"a corpus cannot be called {corpus!r}")
-        path = self._vault.path(f"{kind}/{corpus}")
-        self._vault.check_inside(path, f"{kind}/{corpus}")
-        return path
-
-    def _path(self, corpus: str, document: str) -> str:
-        return os.path.join(self._folder("docs", corpus), check_identifier(document, "a document") + ".md")
-
-    def _raw(self, corpus: str, document: str) -> list[str]:
-        folder = self._folder("raw", corpus)
-        with suppress(OSError):
-            return [os.path.join(folder, name) for name in os.listdir(folder) if os.path.splitext(name)[0] == document]
-        return []
+    def _put(self, action: str, ready: Sequence[_Ready]) -> None:
+        if action == "replace":
+            self._files.set_aside(self.change, self._corpus, [one.new.id for one in ready])
+        self._files.put(self._corpus, [one.new for one in ready])
+        self._lines += 1
+        digests = {one.new.id: content_hash(one.new.markdown.decode("utf-8")) for one in ready}
+        log_documents(self._storage, f"{self.change}.{self._lines}", action, self._corpus, digests)
 
 
-def files_below(path: str) -> Iterator[str]:
-    """The files in a folder and those below it, or the one file: hidden ones, links and what programs made left out."""
-    if os.path.isfile(path):
-        yield path
-        return
-    for folder, folders, names in os.walk(path):
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _LEFT_OUT)
-        for name in sorted(names):
-            file = os.path.join(folder, name)
-            if not name.startswith(".") and os.path.isfile(file) and not os.path.islink(file):
-                yield file
+def log_documents(
+    storage: Storage,
+    id: str,
+    action: str,
+    corpus: str,
+    documents: Mapping[str, str | None],
+    detail: Mapping[str, object] | None = None,
+) -> None:
+    """Log what became of documents: each with its content hash now, ``None`` where it is gone. Needs the lock."""
+    ts = written_moment(storage.clock.now())
+    said: dict[str, object] = {"documents": dict(documents), **(detail or {})}
+    storage.journal.append([JournalEntry(id, ts, action, actor=storage.actor, source=f"kb/{corpus}", detail=said)])
+    storage.settle()
 
 
-def _known(document: str, path: str) -> KnownDocument:
-    """What a document's front matter says; a person's own has little or none."""
-    head = ""
-    with suppress(OSError), open(path, encoding="utf-8", errors="replace") as stream:
-        head = stream.read(8192)
-    end = front_matter_end(head, 0) if head.startswith("---") else 0
-    fields: dict[str, str] = {}
-    for key, value in re.findall(_FIELD, head[:end]):
-        with suppress(ValueError):
-            fields[key] = str(json.loads(value))
-    return KnownDocument(
-        document,
-        fields.get("title", ""),
-        fields.get("source", ""),
-        fields.get("hash", "").removeprefix("sha256:"),
-        fields.get("format", ""),
+def digests_in(entry: JournalEntry) -> dict[str, str | None]:
+    """The documents that a line of the journal is about, as :func:`log_documents` wrote them."""
+    found = entry.detail.get("documents")
+    return {str(name): value for name, value in found.items()} if isinstance(found, dict) else {}
+
+
+def head_of(made: Converted, source: str, digest: str, storage: Storage) -> DocumentHead:
+    """The front matter of a document that was converted just now."""
+    return DocumentHead(
+        title=redact(made.title)[0],
+        source=source,
+        hash=digest,
+        format=made.format,
+        encoding=made.encoding,
+        converter=f"{made.converter} {made.version}".strip(),
+        converted_at=written_moment(storage.clock.now().replace(microsecond=0)),
     )
 
 
-def _free_id(name: str, source: str) -> str:
+def _too_large(size: int, most: int) -> str:
+    return f"{size / 1e6:,.1f} MB; {most / 1e6:,.0f} MB are allowed (max_size of the corpus)"
+
+
+def _id_of(name: str, source: str) -> str:
     """An id that sorts by the file's name and stays the same for the same source."""
     stem = re.sub(r"[^\w.-]+", "-", os.path.splitext(name)[0]).strip("-.")[:_LONGEST_NAME] or "document"
     while len(stem.encode("utf-8")) > 150:

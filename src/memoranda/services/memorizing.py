@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memoranda.core.ports import LanguageModel
     from memoranda.retrieval.result import Hit
     from memoranda.services.contents import Progress
-    from memoranda.services.ingest import Library
+    from memoranda.services.library import Library
     from memoranda.services.memorize import Memorized
     from memoranda.services.status import QueueStatus
     from memoranda.services.worker import Worker
@@ -40,6 +40,12 @@ class Memorizing(Reading):
     def _writer(self) -> Writer:
         raise NotImplementedError
 
+    def _has_changed(self) -> None:
+        raise NotImplementedError
+
+    def _wipe_documents(self, parents: list[str]) -> None:
+        raise NotImplementedError
+
     @property
     def inbox(self) -> Inbox:
         """What is not memorized yet, and what waits for a person's look."""
@@ -52,9 +58,9 @@ class Memorizing(Reading):
     @property
     def library(self) -> Library:
         """The corpora of documents, for who puts documents in and takes them out."""
-        from memoranda.services.ingest import Library
+        from memoranda.services.library import Library
 
-        return Library(self._storage)
+        return Library(self._storage, self._has_changed, self._wipe_documents)
 
     def enqueue(self, exchange: Exchange, *, once: bool = False) -> str | None:
         """Queue an exchange to be memorized; durable when this returns. No lock is taken and nobody is asked.

@@ -157,6 +157,8 @@ class Reading:
         as_of: str | None = None,
         explain: bool = False,
         deadline: float | None = None,
+        corpora: Sequence[str] | None = None,
+        neighbours: int = 0,
         parameters: RetrievalParameters | None = None,
         progress: Progress | None = None,
     ) -> Retrieval:
@@ -166,7 +168,10 @@ class Reading:
         shared only). No LLM is called and no fault raised: what could not be
         asked is named in ``Retrieval.unavailable``. ``deadline`` is in seconds;
         the default is the settings' (0.3), counted once the files have been read
-        for the first time, while one given here holds for everything.
+        for the first time, while one given here holds for everything. Of
+        documents (level ``passage``) only those in ``corpora`` are looked at
+        (default: all that the scopes allow); so many ``neighbours`` on each side
+        come with each hit that has any (``Hit.around``).
         ``parameters`` replace the pipeline's own and what the settings say of it;
         ``progress`` is told how far that first reading is.
 
@@ -187,6 +192,8 @@ class Reading:
             as_of=as_of,
             explain=explain,
             deadline=deadline,
+            corpora=corpora,
+            neighbours=neighbours,
             parameters=parameters,
             progress=progress,
             embedding=lambda: self._embedding,

@@ -42,6 +42,8 @@ def recall(
     as_of: str | None,
     explain: bool,
     deadline: float | None,
+    corpora: Sequence[str] | None = None,
+    neighbours: int = 0,
     parameters: RetrievalParameters | None = None,
     progress: Progress | None = None,
     embedding: Callable[[], Embedding | None] = lambda: None,
@@ -89,6 +91,8 @@ def recall(
             explain=explain,
             deadline=None if seconds == float("inf") else seconds,
             as_of=moment,
+            corpora=corpora,
+            neighbours=neighbours,
         )
 
     found = contents.undamaged(ask)

@@ -218,16 +218,21 @@ def _place(entry: JournalEntry) -> tuple[str, str, str]:
     return (name_key(entry.scope), name_key(entry.category or ""), item_key(entry.item))
 
 
-def scrub_usage(storage: Storage, addresses: Iterable[str]) -> None:
-    """Drop the addresses from ``usage.jsonl``; needs the lock."""
+def scrub_usage(storage: Storage, addresses: Iterable[str], parents: Iterable[str] = ()) -> None:
+    """Drop the addresses, and all that belong to these ``parents``, from ``usage.jsonl``; needs the lock."""
     gone = {name_key(address) for address in addresses}
+    below = tuple(f"{name_key(parent)}#" for parent in parents)
+
+    def is_gone(hit: object) -> bool:
+        return isinstance(hit, str) and ((key := name_key(hit)) in gone or key.startswith(below))
+
     lines = JsonLines(storage.vault.path("usage.jsonl"))
 
     def change(record: Record) -> Record | None:
         hits = record.get("hits")
         if not isinstance(hits, list):
             return record
-        kept = [hit for hit in hits if not (isinstance(hit, str) and name_key(hit) in gone)]
+        kept = [hit for hit in hits if not is_gone(hit)]
         return record if len(kept) == len(hits) else {**record, "hits": kept}
 
     with writing(lines.path):

@@ -7,6 +7,7 @@ from memoranda.core.metadata import EMPTY_METADATA, parse_comment
 from memoranda.core.model import Written
 from memoranda.core.names import content_hash
 from memoranda.services.conversations import take_back_turns
+from memoranda.services.document_undo import is_about_documents, undo_documents
 from memoranda.storage.history import ItemChange
 from memoranda.storage.journal import change_of
 from memoranda.storage.recovery import apply_edits, reversed_edits
@@ -27,8 +28,8 @@ __all__ = ["undo"]
 _SHORTEST_PREFIX = 4
 #: The one kind of a person's edit that is undone without being named: what they wrote themselves never is.
 _ERASURE = "removed"
-#: What :mod:`memoranda.services.ingest` logs: the originals are there, and no history of them is kept.
-_OF_DOCUMENTS = frozenset({"ingest", "withdraw"})
+#: A document that was removed is gone for good, its original and its history with it.
+_REMOVED = "withdraw"
 
 
 def undo(writer: Writer, journal_id: str | None = None) -> Written:
@@ -39,8 +40,10 @@ def undo(writer: Writer, journal_id: str | None = None) -> Written:
     whole = change_of(entry.id)
     if entry.action == "forget":
         raise CannotUndo(f"{whole} forgot something for good; nothing is left to bring back")
-    if entry.action in _OF_DOCUMENTS:
-        raise CannotUndo(f"{whole} is about documents in {entry.source}; memoranda kb takes them in and out")
+    if entry.action == _REMOVED:
+        raise CannotUndo(f"{whole} removed documents from {entry.source} for good; take them in again")
+    if is_about_documents(entry):
+        return undo_documents(writer.storage, entry)
     record = writer.storage.history.find(whole)
     if record is None or record.state == "aborted":
         raise CannotUndo(f"the history no longer has {whole}; it was pruned")
@@ -103,7 +106,7 @@ def _entry(writer: Writer, journal_id: str | None) -> JournalEntry:
 def _is_next(entry: JournalEntry, undone: set[str]) -> bool:
     if entry.id in undone or change_of(entry.id) in undone:
         return False
-    if entry.action == "restore" or entry.action in _OF_DOCUMENTS:
+    if entry.action in ("restore", _REMOVED):
         return False
     if entry.action == "import":
         from memoranda.services.extraction.application import ACTOR

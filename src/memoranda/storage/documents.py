@@ -19,24 +19,30 @@ if TYPE_CHECKING:
 
     from memoranda.storage.vault import VaultFolder
 
-__all__ = ["CorpusSettings", "DocumentFile", "Documents"]
+__all__ = ["CorpusSettings", "DocumentFile", "Documents", "check_settings"]
 
 _FOLDER = "docs"
 _SETTINGS = "corpus.json"
 _ENDING = ".md"
 _LEAST, _MOST = 40, 100_000
+_MAX_SIZE = 200 << 20
+_SETTINGS_KNOWN = frozenset({"scope", "size", "overlap", "max_size", "converters"})
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusSettings:
     """What ``corpus.json`` says: whose knowledge it is, and how its documents are cut, in columns.
 
-    ``faults`` are what in it means nothing, in words; the defaults hold there.
+    ``max_size`` bounds a document's file, in bytes; ``converters`` names one by
+    format where another than the usual one is wanted. ``faults`` are what in it
+    means nothing, in words; the defaults hold there.
     """
 
     scope: str = str(SHARED)
     size: int = 1000
     overlap: int = 0
+    max_size: int = _MAX_SIZE
+    converters: tuple[tuple[str, str], ...] = ()
     faults: tuple[str, ...] = ()
 
 
@@ -78,11 +84,17 @@ class Documents:
             known = self._known[corpus] = (stamp, CorpusSettings() if stamp is None else _settings_in(path))
         return known[1]
 
-    def files(self) -> Iterator[DocumentFile]:
-        """Every document, by corpus and name. Raises VaultUnreadable."""
+    def files(self, only: str = "") -> Iterator[DocumentFile]:
+        """Every document, or those of one corpus, by corpus and name. Raises VaultUnreadable."""
         for corpus in self.corpora():
+            if only and corpus != only:
+                continue
             folder = os.path.join(self._folder, corpus)
             settings = _stamp(os.path.join(folder, _SETTINGS))
+            try:
+                self._vault.check_inside(folder, f"{_FOLDER}/{corpus}")
+            except OutsideVault:
+                continue
             with reading(folder), os.scandir(folder) as listing:
                 entries = sorted(listing, key=lambda entry: entry.name)
             for entry in entries:
@@ -91,7 +103,8 @@ class Documents:
                     continue
                 relative = f"{_FOLDER}/{corpus}/{entry.name}"
                 with suppress(OutsideVault, OSError):
-                    self._vault.check_inside(entry.path, relative)
+                    if entry.is_symlink():
+                        self._vault.check_inside(entry.path, relative)
                     if entry.is_file():
                         yield DocumentFile(relative, entry.path, corpus, document, Stamp.of(entry.stat()), settings)
 
@@ -118,19 +131,33 @@ def _settings_in(path: str) -> CorpusSettings:
         return CorpusSettings(faults=(f"cannot be read: {error}",))
     if not isinstance(table, dict):
         return CorpusSettings(faults=("is no JSON object",))
+    return check_settings(table)
+
+
+def check_settings(table: dict[str, Any]) -> CorpusSettings:
+    """The settings in a table; what means nothing is a fault, and the default holds."""
     faults: list[str] = []
-    scope, size, overlap = table.get("scope", str(SHARED)), table.get("size", 1000), table.get("overlap", 0)
+    scope = table.get("scope", str(SHARED))
     try:
         scope = name_key(str(parse_scope(scope)))
     except (BadName, AttributeError, TypeError):
         # Whose it is is not known: nobody is shown what may be private.
-        return CorpusSettings(
-            scope="", faults=(f"scope is shared, user/NAME, agent/NAME or project/ID, not {scope!r}",)
-        )
-    if type(size) is not int or not _LEAST <= size <= _MOST:
-        faults.append(f"size is a whole number from {_LEAST} to {_MOST}, not {size!r}")
-        size = 1000
-    if type(overlap) is not int or not 0 <= overlap <= size // 2:
-        faults.append(f"overlap is a whole number from 0 to half of size, not {overlap!r}")
-        overlap = 0
-    return CorpusSettings(scope, size, overlap, tuple(faults))
+        scope = ""
+        faults.append(f"scope is shared, user/NAME, agent/NAME or project/ID, not {table['scope']!r}")
+    size = _number(table, "size", 1000, _LEAST, _MOST, faults)
+    overlap = _number(table, "overlap", 0, 0, size // 2, faults)
+    most = _number(table, "max_size", _MAX_SIZE, 1, 1 << 40, faults)
+    converters = table.get("converters", {})
+    if not isinstance(converters, dict) or not all(isinstance(name, str) for name in converters.values()):
+        faults.append(f'converters are names by format, such as {{"docx": "pandoc"}}, not {converters!r}')
+        converters = {}
+    faults += [f"there is no setting {key!r}" for key in table.keys() - _SETTINGS_KNOWN]
+    return CorpusSettings(scope, size, overlap, most, tuple(sorted(converters.items())), tuple(faults))
+
+
+def _number(table: dict[str, Any], key: str, otherwise: int, least: int, most: int, faults: list[str]) -> int:
+    value = table.get(key, otherwise)
+    if type(value) is int and least <= value <= most:
+        return value
+    faults.append(f"{key} is a whole number from {least} to {most}, not {value!r}")
+    return otherwise if least <= otherwise <= most else least

@@ -231,7 +231,7 @@ def test_killed_at_any_moment_the_next_build_stands(tmp_path: Path, monkeypatch:
     storage, resources = storage_of(tmp_path)
     chance = random.Random(11)
     for _ in range(6):
-        command = [sys.executable, "-m", "memoranda.index.rebuild", "segment", str(tmp_path)]
+        command = [sys.executable, "-m", "memoranda.index.rebuild", "keywords", str(tmp_path)]
         process = subprocess.Popen(command, env=background_environment())
         time.sleep(chance.uniform(0.05, 0.4))
         process.send_signal(signal.SIGKILL)

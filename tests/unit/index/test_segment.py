@@ -9,8 +9,9 @@ import pytest
 
 from memoranda.core.links import find_links
 from memoranda.core.metadata import Metadata
+from memoranda.core.passages import cut
 from memoranda.core.records import replace
-from memoranda.index.entries import Entry, address_key, encode_key
+from memoranda.index.entries import Entry, address_key, encode_key, passage_entry
 from memoranda.index.segment import Segment
 from memoranda.index.segment_format import SegmentDamaged
 from segments import analyzed, make_segment
@@ -39,6 +40,24 @@ def test_an_entry_comes_back_as_it_was(tmp_path: Path) -> None:
     assert [partition.entry(0), partition.entry(1)] == [first, second]
     moved = partition.entry(1, 12)
     assert (moved.order, moved.citation) == (12, "users/Lin/memory/d.md:12")
+
+
+def test_a_passage_comes_back_as_it_was(tmp_path: Path) -> None:
+    text = "# A: b\n\n\U0001f30a 海边 [[c:d|e]].\n\n" + "\n\n".join(f"## {n}\n\n{'sea ' * 30}" for n in range(5))
+    place = "<!-- page 7 -->\n"
+    cut_texts = [cut(text, size=80), cut(place + text, size=200)]
+    entries = [
+        [passage_entry("Boat", f"doc-{n}", one, f"docs/Boat/doc-{n}.md") for one in passages]
+        for n, passages in enumerate(cut_texts)
+    ]
+    partition = make_segment(tmp_path / "s", entries).partition("passage", "kb/boat")
+    whole = [*entries[0], *entries[1]]
+    assert [partition.entry(doc) for doc in range(partition.documents)] == whole
+    assert len(whole) > 8
+    assert "page 7" in whole[-1].citation
+    assert partition.run(0) == range(len(entries[0]))
+    assert [partition.find(encode_key(address_key(entry.address))) for entry in whole] == list(range(len(whole)))
+    assert partition.parents_named("kb/Boat/doc-1") == partition.parents_in("docs/Boat/doc-1.md") == [1]
 
 
 def test_documents_are_found_by_the_key_of_their_address(tmp_path: Path) -> None:

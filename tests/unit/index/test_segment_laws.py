@@ -85,12 +85,17 @@ def filled(root: Path) -> None:
         for n in range(60)
     ]
     Vault.open(root, clock=FakeClock()).import_turns(turns)
+    for number in range(8):
+        sections = (f"## part {n}\n\n{' '.join(chance.choices(WORDS, k=9))} [[c{n}:item 1]]\n" for n in range(9))
+        write(root, f"docs/kb{number % 2}/doc{number}.md", f"# doc {number}\n\n" + "\n".join(sections))
+    write(root, "docs/kb1/corpus.json", '{"size": 90, "overlap": 20, "scope": "user/lin"}')
 
 
 def found(vault: Vault) -> list[list[tuple[str, float, str]]]:
     """What all queries find."""
-    both, scopes = ["item", "resource"], ["user/lin", "shared"]
-    retrieved = [vault.retrieve(q, levels=both, scopes=scopes, deadline=60) for q in QUERIES]
+    levels, scopes = ["item", "resource", "passage"], ["user/lin", "shared"]
+    vault.warm(("item", "resource", "passage"))
+    retrieved = [vault.retrieve(q, levels=levels, scopes=scopes, deadline=60) for q in QUERIES]
     assert all(not one.unavailable for one in retrieved)
     return [[(hit.address, hit.score, hit.text) for hit in one.hits] for one in retrieved]
 

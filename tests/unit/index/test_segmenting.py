@@ -220,7 +220,7 @@ def test_a_damaged_segment_is_made_anew_with_words(root: Path) -> None:
 
 
 @pytest.mark.usefixtures("install")
-@pytest.mark.parametrize("what", ["segment", "journal"])
+@pytest.mark.parametrize("what", ["keywords", "journal"])
 def test_a_process_of_its_own_cuts_alike(what: str, root: Path) -> None:
     opened(root).close()
     command = [sys.executable, "-m", "memoranda.index.rebuild", what, str(root), SEGMENTER_LOADER, "rjieba"]
@@ -235,10 +235,10 @@ def test_the_process_in_the_background_is_told_what_cuts(root: Path, monkeypatch
     chosen = Segmentation(ListSegmenter(), "module:function", "name")
     for segmentation in (chosen, None):
         vault = opened(root)
-        BEGIN(SegmentKeeper(vault._storage, vault._resources, segmentation), "segment")
+        BEGIN(SegmentKeeper(vault._storage, vault._resources, segmentation), "keywords")
     assert [command[3:] for command in started] == [
-        ["segment", str(root), "module:function", "name"],
-        ["segment", str(root)],
+        ["keywords", str(root), "module:function", "name"],
+        ["keywords", str(root)],
     ]
 
 
@@ -267,7 +267,7 @@ def test_the_background_does_nothing_where_it_cannot_cut(root: Path, monkeypatch
     monkeypatch.setitem(sys.modules, "rjieba", None)
     opened(root).close()
     load_segmentation.cache_clear()
-    assert rebuild.main("segment", str(root), SEGMENTER_LOADER, "rjieba") == 1
+    assert rebuild.main("keywords", str(root), SEGMENTER_LOADER, "rjieba") == 1
     assert not (root / ".cache/keywords.segment").exists()
 
 

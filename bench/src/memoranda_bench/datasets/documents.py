@@ -16,11 +16,11 @@ def load(data: str | None) -> DataSet:
 
     Raises:
         DataMissing: it is not there.
-        SetSkipped: memoranda has no knowledge documents yet.
+        SetSkipped: always; ``knowledge documents`` takes the files in and asks.
     """
     with open(find_file(data, *FILES), encoding="utf-8") as stream:
         questions = [json.loads(line) for line in stream if line.strip()]
     raise SetSkipped(
-        f"docs: {len(questions)} questions over documents of every format; they need knowledge documents "
-        "(conversion and passages), which this version of memoranda does not have"
+        f"docs: {len(questions)} questions over documents of every format; `memoranda-bench knowledge documents` "
+        "takes these in and asks"
     )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from xml.etree.ElementTree import Element
 
-    from memoranda.adapters.converters.interface import Limits
+    from memoranda.adapters.converters.limits import Limits
 
 __all__ = ["RELATION", "Archive", "parse_xml", "read_xml_stream", "refuse_entities"]
 
@@ -21,6 +21,8 @@ __all__ = ["RELATION", "Archive", "parse_xml", "read_xml_stream", "refuse_entiti
 RELATION = "r:"
 #: Below this many bytes unpacked, how well a member is packed does not matter: sheets of equal rows are packed well.
 _SMALL = 32 << 20
+#: XML_ERROR_NO_MEMORY of expat.
+_NO_MEMORY = 1
 _CHUNK = 1 << 16
 
 
@@ -154,6 +156,13 @@ def refuse_entities(data: bytes, name: str = "it") -> None:
         return
 
 
+def _no_xml(name: str, error: Exception) -> Exception:
+    """What is raised for what the parser gave up on: want of memory is no fault of the document."""
+    if getattr(error, "code", 0) == _NO_MEMORY:
+        return MemoryError()
+    return NotConverted("corrupt", f"damaged: {_shown(name)} in it is no XML ({error})")
+
+
 def parse_xml(data: bytes, name: str = "it") -> Element:
     """The root of an XML file, names without namespaces; attributes of the relationships' as :data:`RELATION` ``id``.
 
@@ -166,7 +175,7 @@ def parse_xml(data: bytes, name: str = "it") -> Element:
     try:
         root = ElementTree.fromstring(data)
     except (ElementTree.ParseError, ValueError, LookupError) as error:
-        raise NotConverted("corrupt", f"damaged: {_shown(name)} in it is no XML ({error})") from error
+        raise _no_xml(name, error) from error
     for element in root.iter():
         _plain_names(element)
     return root
@@ -208,4 +217,4 @@ def read_xml_stream(data: bytes, tag: str, name: str = "it") -> Iterator[Element
                 if around:
                     around[-1].clear()
     except (ElementTree.ParseError, ValueError, LookupError) as error:
-        raise NotConverted("corrupt", f"damaged: {_shown(name)} in it is no XML ({error})") from error
+        raise _no_xml(name, error) from error

@@ -14,8 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memoranda.adapters.converters.interface import Converter, Limits
+    from memoranda.adapters.converters.limits import Limits
     from memoranda.core.documents import Converted
+    from memoranda.core.ports import Converter
 
 __all__ = ["BundleConverter"]
 
@@ -34,7 +35,7 @@ class BundleConverter:
         self._find = find
 
     def convert(self, data: bytes, format: str, name: str) -> Converted:
-        """See :class:`memoranda.adapters.converters.interface.Converter`. One unsafe member makes it all unsafe."""
+        """See :class:`memoranda.core.ports.Converter`. One unsafe member makes it all unsafe."""
         archive = Archive(data, self._limits)
         if archive.encrypted:
             raise NotConverted("encrypted", "protected by a password")

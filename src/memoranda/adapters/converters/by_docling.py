@@ -10,7 +10,7 @@ from memoranda.core.documents import Converted, NotConverted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memoranda.adapters.converters.interface import Limits
+    from memoranda.adapters.converters.limits import Limits
 
 __all__ = ["DoclingConverter", "load_docling"]
 
@@ -33,7 +33,7 @@ class DoclingConverter:
         self.version = f"{version('docling')} 1"
 
     def convert(self, data: bytes, format: str, name: str) -> Converted:
-        """See :class:`memoranda.adapters.converters.interface.Converter`."""
+        """See :class:`memoranda.core.ports.Converter`."""
         stream = import_module("docling.datamodel.base_models").DocumentStream
         try:
             made = self._inner.convert(stream(name=f"document.{format}", stream=BytesIO(data))).document

@@ -10,7 +10,7 @@ from memoranda.core.documents import Converted, NotConverted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memoranda.adapters.converters.interface import Limits
+    from memoranda.adapters.converters.limits import Limits
 
 __all__ = ["MarkItDownConverter", "load_markitdown"]
 
@@ -36,7 +36,7 @@ class MarkItDownConverter:
         self._inner = self._module.MarkItDown(enable_plugins=False)
 
     def convert(self, data: bytes, format: str, name: str) -> Converted:
-        """See :class:`memoranda.adapters.converters.interface.Converter`."""
+        """See :class:`memoranda.core.ports.Converter`."""
         about = self._module.StreamInfo(extension=_EXTENSIONS.get(format, f".{format}"))
         try:
             made = self._inner.convert_stream(BytesIO(data), stream_info=about)

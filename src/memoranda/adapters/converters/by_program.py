@@ -10,7 +10,7 @@ from memoranda.core.documents import Converted, NotConverted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memoranda.adapters.converters.interface import Limits
+    from memoranda.adapters.converters.limits import Limits
 
 __all__ = ["PandocConverter", "TesseractConverter", "load_pandoc", "load_tesseract", "run"]
 
@@ -66,7 +66,7 @@ class PandocConverter:
         self.version = _version(self._program)
 
     def convert(self, data: bytes, format: str, name: str) -> Converted:
-        """See :class:`memoranda.adapters.converters.interface.Converter`."""
+        """See :class:`memoranda.core.ports.Converter`."""
         command = [self._program, "--sandbox", "--wrap=none", f"--from={format}", "--to=gfm-raw_html"]
         text = clean(run(command, data, self._limits.seconds).decode("utf-8", "replace"))
         if not text.strip():
@@ -95,7 +95,7 @@ class TesseractConverter:
         self._languages = "+".join(one for one in ("chi_sim", "chi_tra", "eng", "jpn") if one in known) or "eng"
 
     def convert(self, data: bytes, format: str, name: str) -> Converted:
-        """See :class:`memoranda.adapters.converters.interface.Converter`."""
+        """See :class:`memoranda.core.ports.Converter`."""
         pages = self._drawn(data) if format == "scan" else [data]
         parts: list[str] = []
         said = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoranda.adapters.converters.interface import Limits
+from memoranda.adapters.converters.limits import Limits
 from memoranda.core.documents import NotConverted
 from memoranda.core.errors import UsageError
 from memoranda.core.records import dataclass
@@ -12,8 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from memoranda.adapters.converters.interface import Converter
     from memoranda.core.documents import Converted
+    from memoranda.core.ports import Converter
 
 __all__ = ["CONVERTERS", "IN_PROCESS", "ConverterPackage", "check_choices", "convert_here", "converter_for"]
 

@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-    from memoranda.adapters.converters.interface import Limits
+    from memoranda.adapters.converters.limits import Limits
     from memoranda.core.documents import Converted
 
 __all__ = ["convert_docx"]

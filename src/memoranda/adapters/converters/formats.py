@@ -13,7 +13,7 @@ from memoranda.core.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memoranda.adapters.converters.interface import Limits
+    from memoranda.adapters.converters.limits import Limits
 
 __all__ = ["BY_NAME", "LANGUAGES", "Recognised", "extension", "may_be_plain", "recognise"]
 

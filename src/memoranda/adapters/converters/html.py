@@ -25,7 +25,7 @@ from memoranda.adapters.converters.plain import built, encoding_notes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memoranda.adapters.converters.interface import Limits
+    from memoranda.adapters.converters.limits import Limits
     from memoranda.core.documents import Converted
 
 __all__ = ["convert_html", "html_blocks", "html_charset"]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from email.message import Message
 
-    from memoranda.adapters.converters.interface import Limits
+    from memoranda.adapters.converters.limits import Limits
     from memoranda.core.documents import Converted
 
 __all__ = ["Letter", "convert_mail", "is_sealed", "letter_blocks"]

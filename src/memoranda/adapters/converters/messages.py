@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import struct
 
-from memoranda.adapters.converters.interface import Limits
+from memoranda.adapters.converters.limits import Limits
 from memoranda.core.documents import Converted, NotConverted
 from memoranda.core.records import asdict, dataclass
 

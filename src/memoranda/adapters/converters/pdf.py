@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from memoranda.adapters.converters.interface import Limits
+    from memoranda.adapters.converters.limits import Limits
 
 __all__ = ["PdfiumConverter", "load_pdfium", "open_pdf", "page_segments"]
 
@@ -44,7 +44,7 @@ class PdfiumConverter:
         self.version = f"{pypdfium2.PYPDFIUM_INFO} 1"
 
     def convert(self, data: bytes, format: str, name: str) -> Converted:
-        """See :class:`memoranda.adapters.converters.interface.Converter`."""
+        """See :class:`memoranda.core.ports.Converter`."""
         document = open_pdf(data)
         try:
             pages = [page_segments(document, number) for number in range(len(document))]

@@ -14,7 +14,7 @@ from memoranda.version import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memoranda.adapters.converters.encodings import Decoded
-    from memoranda.adapters.converters.interface import Limits
+    from memoranda.adapters.converters.limits import Limits
 
 __all__ = ["BUILT_IN", "built", "convert_plain", "convert_source", "encoding_notes"]
 

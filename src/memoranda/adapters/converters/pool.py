@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from memoranda.adapters.converters.choosing import IN_PROCESS, check_choices, convert_here
 from memoranda.adapters.converters.formats import may_be_plain, recognise
-from memoranda.adapters.converters.interface import Limits
+from memoranda.adapters.converters.limits import Limits
 from memoranda.adapters.converters.messages import Request
 from memoranda.core.documents import NotConverted
 from memoranda.core.records import dataclass, replace

@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from memoranda.adapters.converters.interface import Limits
+    from memoranda.adapters.converters.limits import Limits
 
 __all__ = ["allow_seconds", "enter", "without_network"]
 

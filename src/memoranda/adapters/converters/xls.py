@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from memoranda.adapters.converters.interface import Limits
+    from memoranda.adapters.converters.limits import Limits
 
 __all__ = ["XlrdConverter", "load_xlrd"]
 
@@ -34,7 +34,7 @@ class XlrdConverter:
         self.version = f"{xlrd.__version__} 1"
 
     def convert(self, data: bytes, format: str, name: str) -> Converted:
-        """See :class:`memoranda.adapters.converters.interface.Converter`."""
+        """See :class:`memoranda.core.ports.Converter`."""
         import os
 
         xlrd = import_module("xlrd")

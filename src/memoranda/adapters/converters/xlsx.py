@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from xml.etree.ElementTree import Element
 
-    from memoranda.adapters.converters.interface import Limits
+    from memoranda.adapters.converters.limits import Limits
     from memoranda.core.documents import Converted
 
 __all__ = ["convert_xlsx", "sheet_parts"]

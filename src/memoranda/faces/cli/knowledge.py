@@ -1,27 +1,24 @@
-"""The command ``kb``: documents taken in, listed, read and removed. They are searched by ``recall --level passage``."""
+"""The command ``kb``: documents taken in, searched, listed, read, converted again and removed."""
 
 from __future__ import annotations
 
-import os
-
-from memoranda.core.errors import MemorandaError, NotFound, UsageError
+from memoranda.core.errors import NotFound, UsageError
 from memoranda.faces.cli.parsing import Command, json_option, positive
 from memoranda.faces.cli.table import columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from memoranda.core.documents import Converted
-    from memoranda.faces.cli.output import Output
+    from memoranda import Vault
     from memoranda.faces.cli.parsing import Parser
     from memoranda.faces.cli.session import Session
-    from memoranda.services.ingest import Ingested, Library
+    from memoranda.services.library import CorpusStatus, Library
 
 __all__ = ["commands"]
 
-_ACTIONS = ("create", "add", "ls", "read", "rm")
-_FINE = frozenset({"stored", "unchanged"})
+_ACTIONS = ("create", "configure", "add", "search", "ls", "status", "read", "reconvert", "reindex", "rm")
+_WITHOUT_WORDS = ("ls", "status", "reconvert", "reindex")
+_MAKING = ("create", "configure", "add")
+_MAIN = "main"
 
 
 def commands() -> dict[str, Command]:
@@ -32,16 +29,25 @@ def commands() -> dict[str, Command]:
             arguments=_arguments,
             description=(
                 "create NAME      a corpus; --scope says whose it is, --size how large its passages are\n"
-                "add PATH...      convert files and folders to markdown and keep them in --corpus\n"
+                "configure NAME   change that: --scope --size --overlap --max-size --converter FORMAT=NAME\n"
+                "add WHAT...      convert files, folders and web pages to markdown and keep them in --corpus\n"
+                "search QUERY     the passages that answer it, each with where it stands\n"
                 "ls [NAME]        the corpora, or the documents of one\n"
+                "status [NAME]    what is there, what was skipped and why, what was edited by hand\n"
                 "read ID          print a document's markdown\n"
-                "rm ID...         remove documents with their originals\n\n"
-                "What is there already is left alone: an interrupted run is simply run again. The originals stay\n"
-                "as they are; a copy lies in raw/. A document that holds a secret is refused unless --redact."
+                "reconvert [ID]   make documents again from their originals (none named: all)\n"
+                "reindex          throw away everything derived and make it again\n"
+                "rm ID...         remove documents, their originals and their history, for good\n\n"
+                "What is there already is left alone: an interrupted run is simply run again. A file that changed\n"
+                "since is taken in with --replace; what was there goes into history, and undo brings it back.\n"
+                "Your own files stay as they are; a copy lies in raw/. A document with a secret is refused unless\n"
+                "--redact. Of folders, hidden files, links and what .gitignore or .memorandaignore name are left out."
             ),
             examples=(
                 ("memoranda kb add ~/papers --corpus papers", "every document in a folder"),
-                ("memoranda kb ls papers", "what is there"),
+                ("memoranda kb search how are invoices paid", "passages with page and line"),
+                ("memoranda kb add https://example.org/guide.html", "one web page"),
+                ("memoranda kb status papers", "what was skipped, and why"),
             ),
         )
     }
@@ -49,100 +55,135 @@ def commands() -> dict[str, Command]:
 
 def _arguments(parser: Parser) -> None:
     parser.add_argument("action", metavar="ACTION", choices=_ACTIONS, help=", ".join(_ACTIONS))
-    parser.add_argument("words", metavar="NAME|PATH|ID", nargs="*", help="what it is about")
-    parser.add_argument("--corpus", metavar="NAME", default="main", help="which corpus (else main)")
-    parser.add_argument("--scope", metavar="SCOPE", default="shared", help="create: whose it is (else shared)")
-    parser.add_argument("--size", metavar="N", type=positive, default=1000, help="create: columns of a passage (1000)")
-    parser.add_argument("--overlap", metavar="N", type=positive, default=0, help="create: columns repeated (0)")
+    parser.add_argument("words", metavar="NAME|PATH|URL|ID|QUERY", nargs="*", help="what it is about")
+    parser.add_argument("--corpus", metavar="NAME", help=f"which corpus (else {_MAIN}; search: all that may be seen)")
+    parser.add_argument("--scope", metavar="SCOPE", help="create, configure, search: whose it is (else shared)")
+    parser.add_argument("--size", metavar="N", type=positive, help="create, configure: columns of a passage (1000)")
+    parser.add_argument("--overlap", metavar="N", type=positive, help="create, configure: columns repeated (0)")
+    parser.add_argument("--max-size", metavar="MB", type=positive, help="create, configure: of one document (200)")
+    parser.add_argument(
+        "--converter", metavar="FORMAT=NAME", action="append", help="create, configure: such as docx=pandoc"
+    )
     parser.add_argument("--redact", action="store_true", help="add: take secrets out, and keep no original of those")
+    parser.add_argument("--replace", action="store_true", help="add: take in what changed since")
+    parser.add_argument("--force", action="store_true", help="reconvert: overwrite what was edited by hand")
+    parser.add_argument("-k", metavar="N", type=positive, default=10, help="search: how many hits (10)")
+    parser.add_argument(
+        "--mode", choices=("auto", "keyword", "vector", "hybrid", "grep"), default="auto", help="search: how (auto)"
+    )
+    parser.add_argument("--neighbours", metavar="N", type=positive, default=0, help="search: passages around a hit (0)")
+    parser.add_argument("--explain", action="store_true", help="search: say why each hit was found")
     json_option(parser)
 
 
 def kb(session: Session) -> int:
-    """Run one action."""
+    """Do one of the actions."""
     arguments = session.arguments
     action, words = arguments.action, arguments.words
-    if action != "ls" and not words:
-        raise UsageError(
-            f"kb {action} needs {'a name' if action == 'create' else 'a path' if action == 'add' else 'an id'}"
-        )
+    if not words and action not in _WITHOUT_WORDS:
+        raise UsageError(f"kb {action} needs something to work on")
+    if action in ("create", "configure", "ls", "status") and len(words) > 1:
+        raise UsageError(f"kb {action} takes one name")
     if action == "add":
-        for path in map(os.path.expanduser, words):
-            if not os.path.exists(path):
-                raise NotFound(f"there is no file or folder {path}")
-            if not (os.path.isfile(path) or os.path.isdir(path)):
-                raise UsageError(f"{path} is neither a file nor a folder")
-    opened = session.open_or_create() if action in ("create", "add") else session.open()
+        from memoranda.faces.cli.ingesting import check_paths
+
+        check_paths(words)
+    opened = session.open_or_create() if action in _MAKING else session.open()
     with opened as vault:
-        library = vault.library
-        if action == "create":
-            return _create(session, library, words[0])
-        if action == "add":
-            return _add(session, library)
-        if action == "ls":
-            return _list(session, library, words)
-        for document in words:
-            if action == "rm":
-                library.remove(arguments.corpus, document)
-            else:
-                session.out.text(library.text(arguments.corpus, document))
+        return _run(session, vault, action, words)
+
+
+def _run(session: Session, vault: Vault, action: str, words: list[str]) -> int:
+    library, corpus = vault.library, session.arguments.corpus or _MAIN
+    if action in ("create", "configure"):
+        return _configure(session, library, action, words[0])
+    if action == "add":
+        from memoranda.faces.cli.ingesting import add
+
+        return add(session, library, corpus, vault.root)
+    if action == "reconvert":
+        from memoranda.faces.cli.ingesting import reconvert
+
+        return reconvert(session, library, corpus)
+    if action == "search":
+        return _search(session, vault)
+    if action == "ls":
+        return _list(session, library, words)
+    if action == "status":
+        return _status(session, library, words or library.corpora())
+    if action == "reindex":
+        progress = session.out.progress("read")
+        try:
+            vault.reindex(progress)
+        finally:
+            progress.clear()
+        session.out.line("made again from the files")
+        return 0
     if action == "rm":
+        library.remove(corpus, words)
         session.out.line(f"{len(words)} removed")
+        return 0
+    for document in words:
+        session.out.text(library.text(corpus, document))
     return 0
 
 
-def _create(session: Session, library: Library, name: str) -> int:
-    from memoranda.core.addresses import parse_scope
-
+def _configure(session: Session, library: Library, action: str, name: str) -> int:
     arguments = session.arguments
-    scope = str(parse_scope(arguments.scope))
-    if arguments.overlap > arguments.size // 2 or arguments.size < 40:
-        raise UsageError("--size is 40 or more, --overlap at most half of it")
-    made = library.create(name, {"scope": scope, "size": arguments.size, "overlap": arguments.overlap})
+    settings: dict[str, object] = {}
+    if arguments.scope is not None or action == "create":
+        from memoranda.core.addresses import parse_scope
+
+        settings["scope"] = str(parse_scope(arguments.scope or "shared"))
+    for key in ("size", "overlap"):
+        if getattr(arguments, key) is not None:
+            settings[key] = getattr(arguments, key)
+    if arguments.max_size is not None:
+        settings["max_size"] = arguments.max_size << 20
+    if arguments.converter:
+        from memoranda.adapters.converters.choosing import check_choices
+
+        pairs = [one.partition("=") for one in arguments.converter]
+        chosen = dict(library.settings(name).converters) | {format: made for format, _, made in pairs}
+        # FORMAT= goes back to the usual one.
+        chosen = {format: made for format, made in chosen.items() if made}
+        check_choices(chosen)
+        settings["converters"] = chosen or None
+    if action == "configure":
+        library.configure(name, settings)
+        session.out.line(f"set: docs/{name}/corpus.json")
+        return 0
+    made = library.create(name, settings)
     session.out.line(f"{'made' if made else 'is there already:'} docs/{name}")
     return 0
 
 
-def _add(session: Session, library: Library) -> int:
-    from memoranda.adapters.converters.pool import ConverterPool, Job
-    from memoranda.core.documents import NotConverted
-    from memoranda.services.ingest import files_below
+def _search(session: Session, vault: Vault) -> int:
+    from memoranda.faces.cli.recalling import show_retrieval
 
     arguments, out = session.arguments, session.out
-    paths = [file for path in arguments.words for file in files_below(os.path.expanduser(path))]
-    progress = out.progress("documents")
-    results: list[Ingested] = []
-    with ConverterPool() as pool:
-
-        def converted(jobs: Iterable[tuple[bytes, str]]) -> Iterator[Converted | NotConverted]:
-            for result in pool.convert_many(Job(data, name) for data, name in jobs):
-                yield result.converted or result.refused or NotConverted("corrupt", "it could not be converted")
-
-        try:
-            for result in library.add(arguments.corpus, paths, converted, redacted=arguments.redact, progress=progress):
-                results.append(result)
-        finally:
-            progress.clear()
-    _report(out, results, json=arguments.json)
-    if results and not any(result.outcome in _FINE for result in results):
-        return MemorandaError.exit_code
-    return 0
-
-
-def _report(out: Output, results: list[Ingested], *, json: bool) -> None:
-    from memoranda.core.records import asdict
-
-    if json:
-        out.json([asdict(result) for result in results])
-        return
-    counts: dict[str, int] = {}
-    for result in results:
-        counts[result.outcome] = counts.get(result.outcome, 0) + 1
-        if result.outcome not in _FINE:
-            out.note(f"{result.path}: {result.outcome}: {result.reason}")
-        for note in result.notes:
-            out.note(f"{result.path}: {note}")
-    out.line(", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) or "nothing to take in")
+    if arguments.corpus is not None and arguments.corpus not in vault.library.corpora():
+        raise NotFound(f"there is no corpus {arguments.corpus}")
+    progress = out.progress("read")
+    try:
+        found = vault.retrieve(
+            " ".join(arguments.words),
+            k=arguments.k,
+            levels=("passage",),
+            scopes=None if arguments.scope is None else (arguments.scope,),
+            mode=arguments.mode,
+            explain=arguments.explain,
+            corpora=None if arguments.corpus is None else (arguments.corpus,),
+            neighbours=arguments.neighbours,
+            progress=progress,
+        )
+    finally:
+        progress.clear()
+    if arguments.json:
+        out.json(found.as_dict())
+    else:
+        show_retrieval(out, found)
+    return 0 if found.hits else NotFound.exit_code
 
 
 def _list(session: Session, library: Library, words: list[str]) -> int:
@@ -152,7 +193,10 @@ def _list(session: Session, library: Library, words: list[str]) -> int:
         known = library.known(words[0])
         if not known and words[0] not in library.corpora():
             raise NotFound(f"there is no corpus {words[0]}")
-        rows = [[one.id, one.format or "markdown", one.title or one.source] for one in known]
+        rows = [
+            [one.id, one.head.format or "markdown", one.head.encoding, one.head.title or one.head.source]
+            for one in known
+        ]
     else:
         rows = [[corpus, str(len(library.known(corpus)))] for corpus in library.corpora()]
     if session.arguments.json:
@@ -161,3 +205,44 @@ def _list(session: Session, library: Library, words: list[str]) -> int:
     for line in columns(rows):
         out.line(line)
     return 0
+
+
+def _status(session: Session, library: Library, names: list[str]) -> int:
+    found = [library.status(name) for name in names]
+    if session.arguments.json:
+        session.out.json([_as_dict(one) for one in found])
+        return 0
+    out = session.out
+    for one in found:
+        settings = one.settings
+        out.styled(("bold", one.corpus), f"  {len(one.documents)} documents, {len(one.skipped)} skipped")
+        out.line(f"  scope {settings.scope or '?'}, passages of {settings.size} columns, overlap {settings.overlap}")
+        for fault in settings.faults:
+            out.line(f"  corpus.json: {fault}")
+        for document in one.edited:
+            out.line(f"  edited by hand: {document}")
+        for document in one.without_original:
+            out.line(f"  without its original: {document}")
+        for line in columns([[skipped.outcome, skipped.path, skipped.reason] for skipped in one.skipped]):
+            out.line(f"  {line}")
+    if not found:
+        out.note("there is no corpus yet; memoranda kb add PATH makes one")
+    return 0
+
+
+def _as_dict(status: CorpusStatus) -> dict[str, object]:
+    from memoranda.core.records import asdict
+
+    formats: dict[str, int] = {}
+    for one in status.documents:
+        format = one.head.format or "markdown"
+        formats[format] = formats.get(format, 0) + 1
+    return {
+        "corpus": status.corpus,
+        "documents": len(status.documents),
+        "formats": formats,
+        "settings": asdict(status.settings),
+        "skipped": [asdict(one) for one in status.skipped],
+        "edited": list(status.edited),
+        "without_original": list(status.without_original),
+    }

@@ -62,6 +62,9 @@ def _arguments(parser: Parser, *, explain: bool) -> None:
         default="auto",
         help="how to search (default auto)",
     )
+    parser.add_argument(
+        "--neighbours", metavar="N", type=positive, default=0, help="so many passages or turns around each hit (0)"
+    )
     parser.add_argument("--as-of", metavar="TIME", help="what was valid then: 2026-07-10 or 2026-07-10T09:30")
     if not explain:
         parser.add_argument("--explain", action="store_true", help="say why each hit was found")
@@ -93,6 +96,7 @@ def _retrieve(session: Session, *, explained: bool) -> int:
                 scopes=arguments.scope,
                 mode=arguments.mode,
                 as_of=arguments.as_of,
+                neighbours=arguments.neighbours,
                 explain=explained,
                 progress=progress,
             )
@@ -130,9 +134,15 @@ def show_retrieval(out: Output, found: Retrieval) -> None:
         indent = "   " if not hit.via else "     "
         if hit.level == "passage":
             out.styled(indent, ("cyan", hit.citation))
-        said = f"{hit.speaker}: {hit.text}" if hit.speaker else hit.text
-        for line in said.split("\n"):
-            out.line(f"{indent}{line}".rstrip())
+        for step in (-1, 1):
+            if step == 1:
+                said = f"{hit.speaker}: {hit.text}" if hit.speaker else hit.text
+                for line in said.split("\n"):
+                    out.line(f"{indent}{line}".rstrip())
+            for other in (one for one in hit.around if one.step * step > 0):
+                out.styled(indent, ("dim", f"{other.step:+d}  {other.citation}"))
+                for line in other.text.split("\n"):
+                    out.styled(("dim", f"{indent}{line}".rstrip()))
         if hit.explanation is not None:
             for line in hit.explanation.describe().split("\n"):
                 out.styled(("cyan", f"{indent}· {line}" if line.strip() else ""))
@@ -142,6 +152,8 @@ def show_retrieval(out: Output, found: Retrieval) -> None:
 def _show_missing(out: Output, found: Retrieval) -> None:
     for dropped in found.dropped:
         out.note(f"left out: {dropped.address} ({dropped.tokens} tokens: {dropped.reason})")
+    if found.truncated:
+        out.note("there is more; -k N shows more of it")
     for what in found.unavailable:
         out.note(f"unavailable: {what}")
     if found.no_match:

@@ -10,7 +10,7 @@ from fakes.documents import docx, zipped
 from memoranda.adapters.converters import archives
 from memoranda.adapters.converters.archives import Archive, parse_xml, read_xml_stream
 from memoranda.adapters.converters.docx import convert_docx
-from memoranda.adapters.converters.interface import Limits
+from memoranda.adapters.converters.limits import Limits
 from memoranda.core.documents import NotConverted
 
 LIMITS = Limits(expanded=8 << 20, ratio=100)

@@ -7,7 +7,7 @@ import pytest
 from fakes.documents import docx, epub, odt, zipped
 from memoranda.adapters.converters.choosing import converter_for
 from memoranda.adapters.converters.epub import convert_epub
-from memoranda.adapters.converters.interface import Limits
+from memoranda.adapters.converters.limits import Limits
 from memoranda.adapters.converters.opendocument import convert_opendocument
 from memoranda.adapters.converters.rtf import rtf_blocks, unpacked_rtf
 from memoranda.core.documents import Converted, NotConverted

@@ -9,7 +9,7 @@ import pytest
 
 from memoranda.adapters.converters.choosing import CONVERTERS, check_choices, converter_for
 from memoranda.adapters.converters.formats import BY_NAME
-from memoranda.adapters.converters.interface import Limits
+from memoranda.adapters.converters.limits import Limits
 from memoranda.core.documents import NotConverted
 from memoranda.core.errors import UsageError
 

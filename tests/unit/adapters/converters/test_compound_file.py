@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fakes.documents import compound, doc
 from memoranda.adapters.converters.compound_file import CompoundFile
-from memoranda.adapters.converters.interface import Limits
+from memoranda.adapters.converters.limits import Limits
 from memoranda.adapters.converters.word_binary import convert_doc
 from memoranda.core.documents import NotConverted
 

@@ -6,7 +6,7 @@ import pytest
 
 from fakes.documents import docx
 from memoranda.adapters.converters.docx import convert_docx
-from memoranda.adapters.converters.interface import Limits
+from memoranda.adapters.converters.limits import Limits
 from memoranda.core.documents import Converted, NotConverted
 
 STYLES = (

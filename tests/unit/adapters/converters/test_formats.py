@@ -6,7 +6,7 @@ import pytest
 
 from fakes.documents import compound, doc, docx, epub, msg, odt, pdf, pptx, xlsx, zipped
 from memoranda.adapters.converters.formats import may_be_plain, recognise
-from memoranda.adapters.converters.interface import Limits
+from memoranda.adapters.converters.limits import Limits
 from memoranda.core.documents import NotConverted
 
 LIMITS = Limits()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.adapters.converters.html import convert_html, html_blocks, html_charset
-from memoranda.adapters.converters.interface import Limits
+from memoranda.adapters.converters.limits import Limits
 from memoranda.core.documents import NotConverted
 
 LIMITS = Limits()

@@ -7,7 +7,7 @@ from email.message import EmailMessage
 import pytest
 
 from fakes.documents import compound, msg
-from memoranda.adapters.converters.interface import Limits
+from memoranda.adapters.converters.limits import Limits
 from memoranda.adapters.converters.mail import convert_mail
 from memoranda.adapters.converters.outlook import convert_msg
 from memoranda.core.documents import NotConverted

@@ -10,7 +10,7 @@ import pytest
 
 from fakes.documents import pdf
 from memoranda.adapters.converters.choosing import convert_here
-from memoranda.adapters.converters.interface import Limits
+from memoranda.adapters.converters.limits import Limits
 from memoranda.core.documents import Converted, NotConverted
 
 LIMITS = Limits(seconds=30)

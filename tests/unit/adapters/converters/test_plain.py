@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memoranda.adapters.converters.interface import Limits
+from memoranda.adapters.converters.limits import Limits
 from memoranda.adapters.converters.plain import convert_plain, convert_source
 from memoranda.core.documents import NotConverted
 

@@ -15,7 +15,7 @@ import pytest
 
 from fakes.documents import docx
 from memoranda.adapters.converters import process as process_module
-from memoranda.adapters.converters.interface import Limits
+from memoranda.adapters.converters.limits import Limits
 from memoranda.adapters.converters.pool import ConverterPool, Job, Result, convert, convert_many
 from memoranda.core.documents import NotConverted
 from memoranda.core.errors import UsageError

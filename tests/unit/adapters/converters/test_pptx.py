@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from fakes.documents import compound, pptx
-from memoranda.adapters.converters.interface import Limits
+from memoranda.adapters.converters.limits import Limits
 from memoranda.adapters.converters.powerpoint_binary import convert_ppt
 from memoranda.adapters.converters.pptx import convert_pptx
 from memoranda.core.documents import NotConverted

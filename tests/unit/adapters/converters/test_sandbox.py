@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from memoranda.adapters.converters.child import answer
-from memoranda.adapters.converters.interface import Limits
+from memoranda.adapters.converters.limits import Limits
 from memoranda.adapters.converters.messages import Request
 from memoranda.core.documents import Converted, NotConverted
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
 
 HOME = "memoranda.adapters.converters"
-ENTER = f"import os, sys\nfrom {HOME} import sandbox\nfrom {HOME}.interface import Limits\n"
+ENTER = f"import os, sys\nfrom {HOME} import sandbox\nfrom {HOME}.limits import Limits\n"
 
 
 def run(script: str, folder: Path, limits: str = "") -> subprocess.CompletedProcess[str]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.adapters.converters.interface import Limits
+from memoranda.adapters.converters.limits import Limits
 from memoranda.adapters.converters.structured import (
     convert_csv,
     convert_json,

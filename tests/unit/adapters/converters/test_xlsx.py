@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.documents import xlsx
-from memoranda.adapters.converters.interface import Limits
+from memoranda.adapters.converters.limits import Limits
 from memoranda.adapters.converters.xlsx import convert_xlsx
 from memoranda.adapters.converters.xlsx_cells import column_of, shown_number
 from memoranda.core.documents import Converted, NotConverted

@@ -1,0 +1,1 @@
+"""Documents taken in and asked: outcomes, passages, throughput, and hostile files."""

@@ -1,0 +1,162 @@
+"""Taking documents in from the command line, and making them again: progress, and the table at the end."""
+
+from __future__ import annotations
+
+import os
+
+from memoranda.core.errors import MemorandaError, NotFound, UsageError
+from memoranda.faces.cli.table import columns
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from memoranda.adapters.converters.pool import ConverterPool
+    from memoranda.core.documents import Converted, NotConverted
+    from memoranda.faces.cli.output import Output
+    from memoranda.faces.cli.session import Session
+    from memoranda.services.ingest import Ingested, Source
+    from memoranda.services.library import Library
+
+__all__ = ["add", "check_paths", "reconvert"]
+
+#: The converter that holds neural models, and the address space that these want.
+_LARGE, _LARGE_MEMORY = "docling", 16 << 30
+_SCHEMES = ("http://", "https://")
+#: What the last line counts, in this order; everything else was skipped.
+_COUNTED = ("stored", "unchanged", "replaced", "converted")
+
+
+def check_paths(words: list[str]) -> None:
+    """See that each is a file, a folder or an address. Raises NotFound, UsageError."""
+    for path in words:
+        if path.lower().startswith(_SCHEMES):
+            continue
+        path = os.path.expanduser(path)
+        if not os.path.lexists(path):
+            raise NotFound(f"there is no file or folder {path}")
+        if not (os.path.isfile(path) or os.path.isdir(path)):
+            raise UsageError(f"{path} is neither a file nor a folder")
+
+
+def add(session: Session, library: Library, corpus: str, vault: str) -> int:
+    """Take in what the arguments name."""
+    arguments = session.arguments
+    progress = session.out.progress("documents")
+    results = _Results(whole=arguments.json)
+    with _pool(library, corpus) as pool:
+        sources = [source for word in arguments.words for source in _sources(word, vault)]
+        try:
+            for result in library.add(
+                corpus,
+                sources,
+                lambda jobs: _converted(pool, jobs),
+                redacted=arguments.redact,
+                replacing=arguments.replace,
+                progress=progress,
+            ):
+                results.take(result)
+        finally:
+            progress.clear()
+    return results.report(session.out, "nothing to take in")
+
+
+def reconvert(session: Session, library: Library, corpus: str) -> int:
+    """Make the documents that the arguments name, or all, again."""
+    arguments = session.arguments
+    documents = arguments.words
+    if corpus not in library.corpora():
+        raise NotFound(f"there is no corpus {corpus}")
+    progress = session.out.progress("documents")
+    total = len(documents) or len(library.known(corpus))
+    results = _Results(whole=arguments.json)
+    with _pool(library, corpus) as pool:
+        try:
+            for result in library.reconvert(
+                corpus, documents, lambda jobs: _converted(pool, jobs), overwriting=arguments.force
+            ):
+                results.take(result)
+                progress(results.total, total)
+        finally:
+            progress.clear()
+    return results.report(session.out, "nothing to convert")
+
+
+def _pool(library: Library, corpus: str) -> ConverterPool:
+    from memoranda.adapters.converters.limits import Limits
+    from memoranda.adapters.converters.pool import ConverterPool
+    from memoranda.core.records import replace
+
+    settings = library.settings(corpus)
+    limits = Limits(size=settings.max_size)
+    if _LARGE in dict(settings.converters).values():
+        limits = replace(limits, memory=_LARGE_MEMORY)
+    return ConverterPool(limits=limits, choices=dict(settings.converters))
+
+
+def _sources(word: str, vault: str) -> Iterator[Source]:
+    if word.lower().startswith(_SCHEMES):
+        yield _fetched(word)
+        return
+    from memoranda.services.document_sources import sources_below
+
+    yield from sources_below(os.path.expanduser(word), vault)
+
+
+def _fetched(url: str) -> Source:
+    from memoranda.adapters.fetching import fetch
+    from memoranda.core.documents import NotConverted
+    from memoranda.services.ingest import Source
+    from memoranda.services.redaction import redact
+
+    shown = redact(url)[0]  # it is kept with the document
+    try:
+        got = fetch(url)
+    except NotConverted as fault:
+        return Source(shown, shown, fault=fault)
+    return Source(shown, shown, got.data, got.name)
+
+
+def _converted(pool: ConverterPool, jobs: Iterable[tuple[bytes, str]]) -> Iterator[Converted | NotConverted]:
+    from memoranda.adapters.converters.pool import Job
+    from memoranda.core.documents import NotConverted
+
+    for result in pool.convert_many(Job(data, name) for data, name in jobs):
+        yield result.converted or result.refused or NotConverted("corrupt", "it could not be converted")
+
+
+class _Results:
+    """What became of the files of a run: counts, and what has to be told of single ones (``whole``: of all)."""
+
+    def __init__(self, *, whole: bool) -> None:
+        self.total = 0
+        self._whole = whole
+        self._counts = dict.fromkeys(_COUNTED, 0)
+        self._kept: list[Ingested] = []
+
+    def take(self, result: Ingested) -> None:
+        """Count one."""
+        self.total += 1
+        fine = result.outcome in self._counts
+        if fine:
+            self._counts[result.outcome] += 1
+        if self._whole or not fine or result.notes:
+            self._kept.append(result)
+
+    def report(self, out: Output, nothing: str) -> int:
+        """Print the table: what was skipped and why, then how many of what. The exit code."""
+        skipped = [one for one in self._kept if one.outcome not in self._counts]
+        if self._whole:
+            from memoranda.core.records import asdict
+
+            out.json([asdict(result) for result in self._kept])
+        else:
+            for result in self._kept:
+                for note in result.notes:
+                    out.note(f"{result.path}: {note}")
+            for line in columns([[one.outcome, one.path, one.reason] for one in skipped]):
+                out.line(line)
+            told = [f"{count} {outcome}" for outcome, count in self._counts.items() if count]
+            told += [f"{len(skipped)} skipped"] if skipped else []
+            out.line(", ".join(told) or nothing)
+        return MemorandaError.exit_code if self.total and len(skipped) == self.total else 0

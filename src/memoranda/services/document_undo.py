@@ -1,0 +1,59 @@
+"""Taking back what a run did to documents: each is as it was before, if it is still as the run left it."""
+
+from __future__ import annotations
+
+from memoranda.core.errors import CannotUndo
+from memoranda.core.model import Written
+from memoranda.services.ingest import digests_in, log_documents
+from memoranda.storage.document_files import DocumentFiles
+from memoranda.storage.journal import change_of, new_change_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memoranda.core.model import JournalEntry
+    from memoranda.storage.store import Storage
+
+__all__ = ["is_about_documents", "undo_documents"]
+
+_ACTIONS = frozenset({"ingest", "replace", "reconvert", "restore"})
+_TOLD = 20
+
+
+def is_about_documents(entry: JournalEntry) -> bool:
+    """Whether a line of the journal is about documents that can be put back as they were."""
+    return entry.action in _ACTIONS and bool(digests_in(entry))
+
+
+def undo_documents(storage: Storage, entry: JournalEntry) -> Written:
+    """Take back the whole change that a line belongs to.
+
+    Raises:
+        CannotUndo: one of its documents has changed since; nothing was done.
+        VaultFull, VaultReadOnly, VaultBusy.
+    """
+    whole = change_of(entry.id)
+    files, change = DocumentFiles(storage.vault), new_change_id()
+    corpus = (entry.source or "").removeprefix("kb/")
+    with storage.locked():
+        after: dict[str, str | None] = {}
+        for line in storage.journal.read_backwards():
+            if change_of(line.id) == whole:
+                after = {**digests_in(line), **after}
+                if line.id in (whole, f"{whole}.1"):
+                    break
+        now = {one: files.digest(corpus, one) for one in after}
+        before = {one: files.digest(corpus, one, before=whole) for one in after}
+        for one, digest in after.items():
+            # What is as it was before, a run of this that was cut short has put back.
+            if now[one] != digest and now[one] != before[one]:
+                raise CannotUndo(f"kb/{corpus}/{one} has changed since; undo the newer change first")
+        files.set_aside(change, corpus, [one for one in after if now[one] == after[one]])
+        notes: list[str] = []
+        for one in after:
+            if now[one] == after[one]:
+                files.bring_back(whole, corpus, one)
+            notes.append(f"{'removed' if before[one] is None else 'restored'} kb/{corpus}/{one}")
+        log_documents(storage, change, "restore", corpus, before, {"undoes": whole, "action": entry.action})
+    if len(notes) > _TOLD:
+        notes = [*notes[:_TOLD], f"and {len(notes) - _TOLD} more"]
+    return Written(f"kb/{corpus}", "restored", "", change, (), tuple(notes))

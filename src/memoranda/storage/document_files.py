@@ -1,0 +1,246 @@
+"""One document on disk: its markdown with front matter, its original, and what both were before a change.
+
+::
+
+    docs/<corpus>/<document>.md                              the markdown
+    raw/<corpus>/<document>.<ext>                            the original, byte for byte
+    history/kb/<corpus>/<change>/docs/<document>.md          what the change replaced
+    history/kb/<corpus>/<change>/raw/<document>.<ext>
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from contextlib import suppress
+
+from memoranda.core.errors import NotFound, UsageError
+from memoranda.core.frontmatter import front_matter_end
+from memoranda.core.names import check_identifier, content_hash, normalize_newlines
+from memoranda.core.records import dataclass
+from memoranda.storage.files import make_folder, read_bytes, remove_file, sync_folder, write_temporary, writing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from memoranda.storage.vault import VaultFolder
+
+__all__ = ["DocumentFiles", "DocumentHead", "NewDocument", "read_head", "split_document"]
+
+_ENDING = ".md"
+_HEAD_BYTES = 8192
+_FIELD = r'(?m)^([a-z_]+): ("(?:[^"\\]|\\.)*")[ \t]*\r?$'
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentHead:
+    """What a document's front matter says; a person's own has little or none of it.
+
+    ``hash`` is the SHA-256 of the original, ``converted_hash`` the content hash
+    of the markdown as the converter made it: another one now is a person's edit.
+    """
+
+    title: str = ""
+    source: str = ""
+    hash: str = ""
+    format: str = ""
+    encoding: str = ""
+    converter: str = ""
+    converted_at: str = ""
+    converted_hash: str = ""
+
+    def document(self, body: str) -> bytes:
+        """The whole file, with ``body`` below; its hash is put in."""
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        fields["hash"] = self.hash and f"sha256:{self.hash}"
+        fields["converted_hash"] = content_hash(body)
+        rows = "".join(f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in fields.items() if value)
+        return f"---\n{rows}---\n\n{body}\n".encode("utf-8", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class NewDocument:
+    """A document to be put: its file's bytes, and its original's with its ending (``None``: none is kept)."""
+
+    id: str
+    markdown: bytes
+    original: bytes | None = None
+    ending: str = ""
+
+
+def split_document(text: str) -> tuple[DocumentHead, str]:
+    """What a document's front matter says, and its markdown without that."""
+    start = 1 if text.startswith("\ufeff") else 0
+    end = front_matter_end(text, start) if text.startswith("---", start) else start
+    fields: dict[str, str] = {}
+    for key, value in re.findall(_FIELD, text[:end]):
+        with suppress(ValueError):
+            fields[key] = str(json.loads(value))
+    fields["hash"] = fields.get("hash", "").removeprefix("sha256:")
+    known = {name: fields.get(name, "") for name in DocumentHead.__slots__}
+    return DocumentHead(**known), normalize_newlines(text[end:]).strip("\n")
+
+
+def read_head(path: str) -> DocumentHead:
+    """What the front matter of the document at ``path`` says; nothing where it cannot be read."""
+    with suppress(OSError), open(path, "rb") as stream:
+        head = stream.read(_HEAD_BYTES)
+        return split_document(head.decode("utf-8", "replace"))[0]
+    return DocumentHead()
+
+
+class DocumentFiles:
+    """The files of documents. Writers hold the vault's lock."""
+
+    def __init__(self, vault: VaultFolder) -> None:
+        self._vault = vault
+
+    def folder(self, kind: str, corpus: str) -> str:
+        """``docs/<corpus>`` or ``raw/<corpus>``. Raises BadName, UsageError, OutsideVault."""
+        if check_identifier(corpus, "a corpus") != corpus or corpus.startswith("."):
+            raise UsageError(f"a corpus cannot be called {corpus!r}")
+        path = self._vault.path(f"{kind}/{corpus}")
+        self._vault.check_inside(path, f"{kind}/{corpus}")
+        return path
+
+    def markdown(self, corpus: str, document: str) -> str:
+        """The path of a document's markdown. Raises BadName, UsageError, OutsideVault."""
+        return os.path.join(self.folder("docs", corpus), check_identifier(document, "a document") + _ENDING)
+
+    def exists(self, corpus: str, document: str) -> bool:
+        """Whether there is such a document."""
+        return os.path.isfile(self.markdown(corpus, document))
+
+    def read(self, corpus: str, document: str) -> str:
+        """A document's file. Raises NotFound."""
+        with suppress(OSError):
+            return read_bytes(self.markdown(corpus, document)).decode("utf-8", "replace")
+        raise NotFound(f"there is no document {document} in {corpus}")
+
+    def digest(self, corpus: str, document: str, *, before: str = "") -> str | None:
+        """The content hash of a document's file, now or ``before`` a change; ``None`` where it was not there."""
+        kept = os.path.join(self._kept(before, corpus), "docs", document + _ENDING) if before else ""
+        with suppress(OSError):
+            return content_hash(read_bytes(kept or self.markdown(corpus, document)).decode("utf-8", "replace"))
+        return None
+
+    def original(self, corpus: str, document: str) -> str | None:
+        """The path of a document's original, where one was kept."""
+        return next(_named(self.folder("raw", corpus), document), None)
+
+    def put(self, corpus: str, documents: Sequence[NewDocument]) -> None:
+        """Put documents with their originals, all durable when this returns.
+
+        Raises VaultFull, VaultReadOnly: some of them may be there.
+        """
+        docs, raw = self.folder("docs", corpus), self.folder("raw", corpus)
+        with writing(docs):
+            make_folder(docs)
+            moves: list[tuple[str, str]] = []
+            replaced = [one for one in documents if self.exists(corpus, one.id)]
+            try:
+                for one in documents:
+                    if one.original is not None:
+                        make_folder(raw)
+                        moves.append((write_temporary(raw, one.original, sync=False), f"{raw}/{one.id}{one.ending}"))
+                    target = self.markdown(corpus, one.id)
+                    moves.append((write_temporary(docs, one.markdown, like=target, sync=False), target))
+                # Together this costs a third of what it costs one by one.
+                for temporary, _ in moves:
+                    _sync(temporary)
+                for number, (temporary, target) in enumerate(moves):
+                    os.replace(temporary, target)
+                    moves[number] = ("", target)
+            except BaseException:
+                for temporary, _ in moves:
+                    if temporary:
+                        with suppress(OSError):
+                            os.unlink(temporary)
+                raise
+            for one in replaced:
+                for former in list(_named(raw, one.id)):
+                    # Its new version has another ending, or none is kept.
+                    if one.original is None or os.path.basename(former) != one.id + one.ending:
+                        os.unlink(former)
+            for folder in {os.path.dirname(target) for _, target in moves}:
+                sync_folder(folder)
+
+    def set_aside(self, change: str, corpus: str, documents: Iterable[str]) -> None:
+        """Keep documents and originals as they are now, as what ``change`` will have replaced. Raises VaultFull."""
+        kept = self._kept(change, corpus)
+        with writing(kept):
+            for document in documents:
+                for kind, path in self._files(corpus, document):
+                    folder = os.path.join(kept, kind)
+                    make_folder(folder)
+                    temporary = write_temporary(folder, read_bytes(path))
+                    os.replace(temporary, os.path.join(folder, os.path.basename(path)))
+                    sync_folder(folder)
+
+    def bring_back(self, change: str, corpus: str, document: str) -> None:
+        """Put a document back as it was before ``change``: away, where it was not there. Raises VaultFull."""
+        kept = self._kept(change, corpus)
+        path = os.path.join(kept, "docs", document + _ENDING)
+        if not os.path.isfile(path):
+            self.take_out(corpus, document)
+            return
+        original = next(_named(os.path.join(kept, "raw"), document), None)
+        ending = "" if original is None else os.path.basename(original)[len(document) :]
+        data = None if original is None else read_bytes(original)
+        self.put(corpus, [NewDocument(document, read_bytes(path), data, ending)])
+
+    def take_out(self, corpus: str, document: str) -> None:
+        """Remove a document and its original; what it was before earlier changes stays. Raises VaultReadOnly."""
+        for _, path in self._files(corpus, document):
+            with writing(path):
+                remove_file(path)
+
+    def erase(self, corpus: str, document: str) -> None:
+        """Remove a document, its original, and all that they ever were. Raises VaultReadOnly."""
+        self.take_out(corpus, document)
+        changes = self._vault.path(f"history/kb/{corpus}")
+        with suppress(FileNotFoundError):
+            for change in os.listdir(changes):
+                for kind in ("docs", "raw"):
+                    folder = os.path.join(changes, change, kind)
+                    for path in list(_named(folder, document)):
+                        with writing(path):
+                            remove_file(path)
+                    with suppress(OSError):
+                        os.rmdir(folder)
+                with suppress(OSError):
+                    os.rmdir(os.path.join(changes, change))
+
+    def _files(self, corpus: str, document: str) -> list[tuple[str, str]]:
+        found = [("raw", path) for path in _named(self.folder("raw", corpus), document)]
+        if self.exists(corpus, document):
+            found.append(("docs", self.markdown(corpus, document)))
+        return found
+
+    def _kept(self, change: str, corpus: str) -> str:
+        relative = f"history/kb/{corpus}/{change}"
+        path = self._vault.path(relative)
+        self._vault.check_inside(path, relative)
+        return path
+
+
+def _named(folder: str, document: str) -> Iterator[str]:
+    """The files in a folder that are named so, whatever their ending."""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for name in names:
+        stem, ending = os.path.splitext(name)
+        if name == document or (stem == document and ending):
+            yield os.path.join(folder, name)
+
+
+def _sync(path: str) -> None:
+    descriptor = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,173 @@
+"""Taking documents in: what a run does with twins, faults and others at the same time."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from memoranda.bootstrap import Vault
+from memoranda.core.documents import Converted, NotConverted
+from memoranda.core.errors import CannotUndo, UsageError, VaultFull
+from memoranda.services.ingest import Ingested, Ingestion, Source
+from memoranda.storage import document_files
+
+
+def convert(jobs: Iterable[tuple[bytes, str]]) -> Iterator[Converted | NotConverted]:
+    """Markdown is what the bytes say; ``bad`` cannot be converted."""
+    for data, _ in jobs:
+        text = data.decode()
+        yield NotConverted("corrupt", "it is bad") if text.startswith("bad") else Converted(text, "text", "fake", "1")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "in"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Iterator[Vault]:
+    with Vault.open(tmp_path / "vault") as opened:
+        yield opened
+
+
+def put(folder: Path, **texts: str) -> list[str]:
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    return [str(folder / name) for name in texts]
+
+
+def outcomes(told: Iterable[Ingested]) -> dict[str, str]:
+    return {os.path.basename(one.path): one.outcome for one in told}
+
+
+def test_the_same_bytes_once_more_share_their_fate(vault: Vault, folder: Path) -> None:
+    paths = put(folder, a="one", b="one", c="bad", d="bad", e="two", f="one")
+    told = list(vault.library.add("c", paths, convert))
+    assert [os.path.basename(one.path) for one in told] == list("abcdef")
+    assert outcomes(told) == {
+        "a": "stored", "b": "unchanged", "c": "corrupt", "d": "corrupt", "e": "stored", "f": "unchanged",
+    }  # fmt: skip
+    assert told[1].document == told[0].document
+    again = outcomes(vault.library.add("c", paths, convert))
+    assert again == outcomes(told) | {"a": "unchanged", "e": "unchanged"}
+    status = vault.library.status("c")
+    assert [one.reason for one in status.skipped] == ["it is bad"] * 2
+
+
+def test_a_full_disk_keeps_what_was_told_and_the_next_run_ends_it(
+    vault: Vault, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = put(folder, **{f"n{number:03}": f"text {number}" for number in range(200)})
+    real, calls = document_files.write_temporary, 0
+
+    def write(*given: object, **more: object) -> str:
+        nonlocal calls
+        calls += 1
+        if calls > 250:
+            raise OSError(errno.ENOSPC, "no room")
+        return real(*given, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(document_files, "write_temporary", write)
+    told: list[Ingested] = []
+    with pytest.raises(VaultFull):
+        told.extend(vault.library.add("c", paths, convert))  # extend keeps what came before
+    monkeypatch.undo()
+    docs = Path(vault.root, "docs/c")
+    kept = {file.stem for file in docs.glob("*.md")}
+    assert {one.document for one in told} <= kept
+    assert not [file for file in Path(vault.root).rglob("*.tmp") if ".cache" not in file.parts]
+    assert len(list(vault.library.add("c", paths, convert))) == 200
+    assert len(list(docs.glob("*.md"))) == 200
+
+
+def test_who_stops_listening_loses_nothing_that_was_converted(vault: Vault, folder: Path) -> None:
+    paths = put(folder, **{f"n{number:03}": f"text {number}" for number in range(100)})
+    run = vault.library.add("c", paths, convert)
+    next(run)
+    run.close()  # type: ignore[attr-defined]
+    assert len(vault.library.known("c")) >= 64
+    assert outcomes(vault.library.add("c", paths, convert)).keys() == {os.path.basename(path) for path in paths}
+
+
+def test_two_runs_at_once_store_a_document_once(vault: Vault, folder: Path) -> None:
+    (path,) = put(folder, a="one")
+    first = Ingestion(vault._storage, "c", convert)
+    second = Ingestion(vault._storage, "c", convert)
+    assert outcomes(first.run([Source.file(path)])) == {"a": "stored"}
+    assert outcomes(second.run([Source.file(path)])) == {"a": "unchanged"}
+    put(folder, a="two")
+    third = Ingestion(vault._storage, "c", convert, replacing=True)
+    fourth = Ingestion(vault._storage, "c", convert, replacing=True)
+    assert outcomes(third.run([Source.file(path)])) == {"a": "replaced"}
+    assert outcomes(fourth.run([Source.file(path)])) == {"a": "changed"}
+
+
+def test_a_file_that_changes_while_it_is_converted_is_named(vault: Vault, folder: Path) -> None:
+    (path,) = put(folder, a="one")
+
+    def slow(jobs: Iterable[tuple[bytes, str]]) -> Iterator[Converted | NotConverted]:
+        for made in convert(jobs):
+            Path(path).write_text("another")
+            yield made
+
+    assert outcomes(vault.library.add("c", [path], slow)) == {"a": "changed"}
+    assert vault.library.known("c") == []
+    assert outcomes(vault.library.add("c", [path], convert)) == {"a": "stored"}
+
+
+def test_a_file_that_goes_while_it_is_converted_is_named(vault: Vault, folder: Path) -> None:
+    (path,) = put(folder, a="one")
+
+    def slow(jobs: Iterable[tuple[bytes, str]]) -> Iterator[Converted | NotConverted]:
+        for made in convert(jobs):
+            os.unlink(path)
+            yield made
+
+    assert outcomes(vault.library.add("c", [path], slow)) == {"a": "unreadable"}
+
+
+def test_an_undo_that_was_cut_short_is_run_again(vault: Vault, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = put(folder, a="one", b="two", c="three")
+    list(vault.library.add("c", paths, convert))
+    real, calls = document_files.DocumentFiles.bring_back, 0
+
+    def bring_back(self: document_files.DocumentFiles, *given: str) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise KeyboardInterrupt
+        real(self, *given)
+
+    monkeypatch.setattr(document_files.DocumentFiles, "bring_back", bring_back)
+    with pytest.raises(KeyboardInterrupt):
+        vault.undo()
+    monkeypatch.undo()
+    assert len(vault.library.known("c")) == 2
+    assert len(vault.undo().notes) == 3
+    assert vault.library.known("c") == []
+
+
+def test_undo_refuses_as_a_whole_what_has_changed_since(vault: Vault, folder: Path) -> None:
+    paths = put(folder, a="one", b="two")
+    told = list(vault.library.add("c", paths, convert))
+    kept = Path(vault.root, f"docs/c/{told[1].document}.md")
+    kept.write_text(kept.read_text() + "mine")
+    with pytest.raises(CannotUndo, match="changed since"):
+        vault.undo()
+    assert len(vault.library.known("c")) == 2
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"size": 3}, {"size": True}, {"overlap": 600}, {"max_size": 0}, {"converters": ["x"]}, {"scope": "who"}, {"x": 1}],
+)
+def test_settings_that_mean_nothing_are_refused(vault: Vault, settings: dict[str, object]) -> None:
+    with pytest.raises(UsageError):
+        vault.library.configure("c", settings)
+    assert not Path(vault.root, "docs/c/corpus.json").exists()
