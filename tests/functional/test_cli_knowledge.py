@@ -231,6 +231,8 @@ def test_memory_and_documents_answer_one_call(cli: Cli, papers: Path) -> None:
     cli("kb", "add", str(papers))
     hits = cli("recall", "tide at Brest", "--level", "item", "--level", "passage", "--json").json()["hits"]
     assert {hit["level"] for hit in hits} == {"item", "passage"}
+    # Documents have no history: what is there now is there at any time.
+    assert cli("recall", "tide", "--level", "passage", "--as-of", "2099-01-01").code == 0
 
 
 def test_a_corpus_can_be_set_and_its_settings_hold(cli: Cli, papers: Path) -> None:

@@ -85,8 +85,15 @@ class _Asked:
     stored: bool = False
     #: Whether exact search found more than is asked for.
     truncated: bool = False
+    #: Documents that hold the text as it stands.
+    holding: Sequence[str] | None = None
     #: What stands around each hit, by its address.
     around: dict[str, tuple[Neighbour, ...]] = field(default_factory=dict)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the text is looked for as it stands: on demand, and where nothing of it is a word."""
+        return self.mode == "grep" or (self.mode == "auto" and not self.timed)
 
     def stage(self, name: str, work: Callable[[], _T], otherwise: _T) -> _T:
         """What ``work`` gives, or ``otherwise`` and a note when it fails."""
@@ -109,7 +116,8 @@ class Retriever:
     limit); it brings the corpus up to date and returns, in words, what could
     not be reached. It may raise: then the corpus answers as it is. ``vectors``
     gives the vector of a question, in so many seconds (``None``: however long
-    it takes), or raises: then keywords answer, and the result says so.
+    it takes), or raises: then keywords answer, and the result says so. ``holding``
+    names the documents that hold a text as it stands, if it can tell in time.
     """
 
     def __init__(
@@ -119,12 +127,14 @@ class Retriever:
         clock: Clock,
         refresh: Callable[[float | None], Sequence[str]] | None = None,
         vectors: Callable[[str, float | None], QueryVector] | None = None,
+        holding: Callable[[str, float | None], Sequence[str] | None] | None = None,
     ) -> None:
         self._corpus = corpus
         self._parameters = parameters
         self._clock = clock
         self._refresh = refresh
         self._vectors = vectors
+        self._holding = holding
 
     def retrieve(
         self,
@@ -168,6 +178,9 @@ class Retriever:
             refresh, left = self._refresh, asked.deadline.left()
             asked.unavailable += asked.stage("refresh", lambda: list(refresh(left)), [])
         asked.vector = self._vector(asked)
+        if self._holding is not None and "passage" in asked.levels and asked.is_exact:
+            holding, seconds = self._holding, asked.deadline.left()
+            asked.holding = asked.stage("grep", lambda: holding(asked.text, seconds), asked.holding)
         candidates = self._candidates(asked)
         no_hits: list[Hit] = []
         hits = asked.stage("hits", lambda: [self._hit(one, asked) for one in candidates], no_hits)
@@ -236,7 +249,7 @@ class Retriever:
         asked.stored = self._corpus.is_stored
         view = View(self._corpus.partitions(asked.levels, asked.scopes, asked.corpora), asked.visible)
         late = asked.deadline.at_least(_RANKING_SECONDS)
-        exact = asked.mode == "grep" or (asked.mode == "auto" and not asked.timed)
+        exact = asked.is_exact
         asked.query = asked.timed.plain
         if asked.timed.times and not exact:
             asked.dates = asked.stage("times", lambda: self._dated(asked, view), None)
@@ -245,7 +258,10 @@ class Retriever:
             name = f"{'grep' if exact else 'keyword'} over {level}s"
             found += asked.stage(name, partial(self._found, asked, view, level, late, exact), [])
         if late.missed:
-            asked.unavailable.append("ranking: out of time, not everything was looked at")
+            # The documents that hold it are known then, but for odd spellings.
+            told = exact and asked.holding is not None and asked.levels == ("passage",)
+            rest = "what is in other spellings (full-width letters, ligatures)" if told else "everything"
+            asked.unavailable.append(f"ranking: out of time, not {rest} was looked at")
         best = merge(found, asked.k, self._parameters.outdated_share)
         asked.truncated = exact and len(found) > asked.k
         if asked.neighbours:
@@ -263,7 +279,7 @@ class Retriever:
 
     def _found(self, asked: _Asked, view: View, level: Level, late: Deadline, exact: bool) -> list[Candidate]:
         if exact:
-            return search_exact(view, level, asked.text, late)
+            return search_exact(view, level, asked.text, late, (asked.holding or ()) if level == "passage" else ())
         moment = (asked.now, asked.zone)
         search = Search(
             view,

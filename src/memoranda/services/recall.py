@@ -80,7 +80,7 @@ def recall(
                     return missing
                 return contents.refresh(levels, left, awaited=True)
 
-            retriever = Retriever(contents.corpus, chosen, storage.clock, refresh, vectors)
+            retriever = Retriever(contents.corpus, chosen, storage.clock, refresh, vectors, partial(_holding, storage))
         return retriever.retrieve(
             query,
             k=k,
@@ -101,6 +101,13 @@ def recall(
     if settings.usage and as_of is None and noted:
         note_usage(storage, (hit.address for hit in found.hits))
     return found
+
+
+def _holding(storage: Storage, text: str, seconds: float | None) -> list[str] | None:
+    """The documents that hold a text as it stands, if that can be told in half of the time that is left."""
+    from memoranda.storage.ripgrep import documents_holding  # few questions are exact
+
+    return documents_holding(storage.vault, text, None if seconds is None else seconds / 2)
 
 
 def _vectors(
@@ -158,4 +165,6 @@ def _as_of(
         for entry in present:
             if is_valid_at(entry, moment, zone):
                 corpus.put(entry)
+    # Documents have no history: what is there now was there then.
+    corpus.libraries = dict(contents.corpus.libraries)
     return Retriever(corpus, parameters, FixedClock(moment, zone), lambda _: missing, vectors)
