@@ -239,6 +239,12 @@ def test_a_corpus_can_be_set_and_its_settings_hold(cli: Cli, papers: Path) -> No
     assert cli("kb", "configure", "main", "--size", "80", "--max-size", "1").code == 0
     assert cli("kb", "configure", "main", "--converter", "html=nothing").code == 2
     assert cli("kb", "configure", "main", "--overlap", "79").code == 2
+    assert cli("kb", "configure", "main", "--embedding", "provider=nobody").code == 2
+    assert cli("kb", "configure", "main", "--embedding", "ollama").code == 2
+    assert cli("kb", "configure", "main", "--embedding", "provider=openai", "--embedding", "key=sk-1").code == 2
+    assert cli("kb", "configure", "main", "--embedding", "none").code == 0
+    assert "embedded by none" in cli("kb", "status").out
+    assert cli("kb", "configure", "main", "--embedding", "default").code == 0
     big = papers / "big.txt"
     big.write_text("word " * 300_000, encoding="utf-8")
     assert outcomes(cli, str(big)) == {"big.txt": "too_large"}

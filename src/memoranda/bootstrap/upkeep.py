@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-    from memoranda.adapters.embedding import ChosenEmbedding
+    from memoranda.adapters.chosen_embedding import ChosenEmbedding
     from memoranda.core.exchanges import TurnContext
     from memoranda.core.model import Imported, Turn
     from memoranda.index.vector_sync import Synced
@@ -31,6 +31,9 @@ class Upkeep(Memorizing):
     """Calls that take care of a vault as a whole."""
 
     def _chosen_vectors(self) -> ChosenEmbedding:
+        raise NotImplementedError
+
+    def _has_changed(self) -> None:
         raise NotImplementedError
 
     def check(self, repair: bool = False) -> list[Problem]:

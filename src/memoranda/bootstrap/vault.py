@@ -17,11 +17,11 @@ from memoranda.storage.vault import VaultFolder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from types import TracebackType
     from typing import Literal
 
-    from memoranda.adapters.embedding import ChosenEmbedding
+    from memoranda.adapters.chosen_embedding import ChosenEmbedding
     from memoranda.core.model import Forgotten, Written
     from memoranda.core.ports import Clock, Embedder
     from memoranda.services.embedding import Embedding
@@ -71,7 +71,7 @@ class Vault(Upkeep):
             self._choose_segmenter(self.settings.segmenter)
 
     def _choose_vectors(self) -> ChosenEmbedding:
-        from memoranda.adapters.embedding import ChosenEmbedding
+        from memoranda.adapters.chosen_embedding import ChosenEmbedding
 
         return ChosenEmbedding(self._storage, self._contents, self._embedder, self._background)
 
@@ -98,6 +98,21 @@ class Vault(Upkeep):
     def _embedding(self) -> Embedding | None:
         """The vault's vectors, where an embedder was given or is set. Raises UsageError, MissingExtra."""
         return None if self._vectors is None else self._vectors.get()
+
+    def _corpus_vectors(self) -> Mapping[str, Embedding | None]:
+        from memoranda.storage.documents import Documents
+
+        documents = Documents(self._storage.vault)
+        if not any(documents.settings(corpus).embedding for corpus in documents.corpora()):
+            return {}
+        if self._vectors is None:
+            self._vectors = self._choose_vectors()
+        return self._vectors.corpora()
+
+    def _documents_changed(self) -> None:
+        with suppress(MemorandaError):
+            self._corpus_vectors()
+        self._has_changed()
 
     def _has_changed(self) -> None:
         if self._vectors is not None:
@@ -327,12 +342,13 @@ class Vault(Upkeep):
         with self._contents.mutex:
             return forget_everywhere(self.library, address, user, memory, preview=preview)
 
-    def _wipe_documents(self, parents: list[str]) -> None:
+    def _wipe_documents(self, corpus: str, parents: list[str]) -> None:
         from memoranda.services.document_forgetting import wipe_documents
 
         embedding = None
         with suppress(MemorandaError):
-            embedding = self._embedding
+            self._corpus_vectors()
+            embedding = None if self._vectors is None else self._vectors.of_corpus(corpus)
         with self._contents.renewed():
             wipe_documents(self._storage, embedding, parents)
 

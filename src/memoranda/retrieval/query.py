@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
     from memoranda.core.analysis import QueryTerm, TermKind
 
-__all__ = ["Query", "QueryWeights", "read_query"]
+__all__ = ["Query", "QueryWeights", "bounded", "read_query"]
+
+_LONGEST_QUERY = 100 * 1024
 
 # What terms count as evidence. Pairs of characters overlap: two of them, or a
 # pair with its characters, make about one word.
@@ -99,3 +101,14 @@ def read_query(
 def _is_identifier(shown: str) -> bool:
     """Whether a word is a number, a version or a sign of its own, and not two words with a hyphen."""
     return not all(character.isalpha() or character in "-'’" for character in shown)
+
+
+def bounded(query: str) -> tuple[str, list[str]]:
+    """A query as far as it is read, and what is to be told of that."""
+    if len(query) * 4 <= _LONGEST_QUERY:
+        return query, []
+    encoded = query.encode("utf-8", "surrogatepass")
+    if len(encoded) <= _LONGEST_QUERY:
+        return query, []
+    note = f"query: only its first {_LONGEST_QUERY // 1024} KB of {-(-len(encoded) // 1024)} were read"
+    return encoded[:_LONGEST_QUERY].decode("utf-8", "ignore"), [note]

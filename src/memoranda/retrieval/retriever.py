@@ -15,7 +15,7 @@ from memoranda.retrieval.exact import search_exact
 from memoranda.retrieval.expansion import expand
 from memoranda.retrieval.hits import hit_of
 from memoranda.retrieval.packing import pack
-from memoranda.retrieval.query import Query, read_query
+from memoranda.retrieval.query import Query, bounded, read_query
 from memoranda.retrieval.ranking import merge
 from memoranda.retrieval.result import Retrieval
 from memoranda.retrieval.search import Search
@@ -24,7 +24,7 @@ from memoranda.retrieval.view import View
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime, tzinfo
     from typing import Literal, TypeVar
 
@@ -48,13 +48,13 @@ LEVELS: tuple[Level, ...] = ("item", "resource", "passage")
 
 _MOST_HITS = 1000
 _MOST_NEIGHBOURS = 10
-_LONGEST_QUERY = 100 * 1024
 #: However late it is, ranking gets this many seconds: an answer now beats none at all.
 _RANKING_SECONDS = 0.02
 _OF_THE_INDEX = ("keyword", "grep", "ranking", "links", "hits")
 
 if TYPE_CHECKING:
     _T = TypeVar("_T")
+    Vectors = Callable[[str, float | None], QueryVector]
 
 
 @dataclass(slots=True)
@@ -80,6 +80,8 @@ class _Asked:
     unavailable: list[str] = field(default_factory=list)
     nearest: Nearest | None = None
     vector: QueryVector | None = None
+    #: The same for corpora that have vectors of their own, by the scope of their partition.
+    apart: dict[str, QueryVector | None] = field(default_factory=dict)
     failed: bool = False
     #: Whether a segment on disk has a part in the answer: it may be what fails.
     stored: bool = False
@@ -118,6 +120,8 @@ class Retriever:
     gives the vector of a question, in so many seconds (``None``: however long
     it takes), or raises: then keywords answer, and the result says so. ``holding``
     names the documents that hold a text as it stands, if it can tell in time.
+    ``apart`` gives, by the scope of their partition, the vectors of corpora that
+    have their own (``None``: words alone).
     """
 
     def __init__(
@@ -128,6 +132,7 @@ class Retriever:
         refresh: Callable[[float | None], Sequence[str]] | None = None,
         vectors: Callable[[str, float | None], QueryVector] | None = None,
         holding: Callable[[str, float | None], Sequence[str] | None] | None = None,
+        apart: Mapping[str, Vectors | None] | None = None,
     ) -> None:
         self._corpus = corpus
         self._parameters = parameters
@@ -135,6 +140,7 @@ class Retriever:
         self._refresh = refresh
         self._vectors = vectors
         self._holding = holding
+        self._apart = apart or {}
 
     def retrieve(
         self,
@@ -177,7 +183,16 @@ class Retriever:
         if self._refresh is not None:
             refresh, left = self._refresh, asked.deadline.left()
             asked.unavailable += asked.stage("refresh", lambda: list(refresh(left)), [])
-        asked.vector = self._vector(asked)
+        seen = set()
+        if self._apart and "passage" in asked.levels:
+            seen = {one.scope for one in self._corpus.partitions(("passage",), asked.scopes, asked.corpora)}
+            asked.apart = {
+                library: None if vectors is None else self._vector(asked, vectors)
+                for library, vectors in self._apart.items()
+                if library in seen
+            }
+        if asked.levels != ("passage",) or seen != asked.apart.keys() or not seen:
+            asked.vector = self._vector(asked, self._vectors)
         if self._holding is not None and "passage" in asked.levels and asked.is_exact:
             holding, seconds = self._holding, asked.deadline.left()
             asked.holding = asked.stage("grep", lambda: holding(asked.text, seconds), asked.holding)
@@ -214,17 +229,17 @@ class Retriever:
             return asked.stage("query", lambda: TimedQuery(read_query(asked.text, weights, analysis)), timed)
         return timed
 
-    def _vector(self, asked: _Asked) -> QueryVector | None:
+    def _vector(self, asked: _Asked, vectors: Vectors | None) -> QueryVector | None:
         """The question's vector, where one is wanted and to be had in time."""
         if asked.mode in ("keyword", "grep") or (asked.mode == "auto" and not asked.timed):
             return None
-        if self._vectors is None:
+        if vectors is None:
             if asked.mode != "auto":
                 asked.unavailable.append("vectors: not configured; keyword answered")
             return None
         left = asked.deadline.left()
         try:
-            vector = self._vectors(asked.text, None if left is None else max(0.0, left - _RANKING_SECONDS))
+            vector = vectors(asked.text, None if left is None else max(0.0, left - _RANKING_SECONDS))
             if vector.note:
                 asked.unavailable.append(vector.note)
             return vector
@@ -280,6 +295,22 @@ class Retriever:
     def _found(self, asked: _Asked, view: View, level: Level, late: Deadline, exact: bool) -> list[Candidate]:
         if exact:
             return search_exact(view, level, asked.text, late, (asked.holding or ()) if level == "passage" else ())
+        views = [(view, asked.vector)]
+        if level == "passage" and asked.apart:
+            # What is in another space is a search of its own.
+            views = [
+                (View([one], asked.visible), asked.apart[one.scope])
+                for one in view.level(level)
+                if one.scope in asked.apart
+            ]
+            rest = [one for one in view.partitions if one.level != level or one.scope not in asked.apart]
+            views.append((View(rest, asked.visible), asked.vector))
+        return [one for part, vector in views for one in self._searched(asked, part, level, late, vector)]
+
+    def _searched(
+        self, asked: _Asked, view: View, level: Level, late: Deadline, vector: QueryVector | None
+    ) -> list[Candidate]:
+        """What words and one space of vectors find."""
         moment = (asked.now, asked.zone)
         search = Search(
             view,
@@ -291,8 +322,8 @@ class Retriever:
             dates=asked.dates,
             only_times=asked.dates is not None and asked.timed.only_times,
             explain=asked.explain,
-            vector=asked.vector,
-            words=asked.mode != "vector" or asked.vector is None,
+            vector=vector,
+            words=asked.mode != "vector" or vector is None,
         )
         ranked = search.best(asked.k)
         if search.fault:
@@ -323,7 +354,7 @@ class Retriever:
             raise UsageError(f"a deadline is a number of seconds, 0 or more, not {deadline!r}")
         if as_of is not None and as_of.tzinfo is None:
             raise UsageError("as_of needs a time with a zone")
-        text, notes = _bounded(query)
+        text, notes = bounded(query)
         zone = self._clock.zone()
         return _Asked(
             text,
@@ -343,16 +374,6 @@ class Retriever:
 
 def _in_words(error: Exception) -> str:
     return str(error) if isinstance(error, MemorandaError) else f"{type(error).__name__}: {error}"
-
-
-def _bounded(query: str) -> tuple[str, list[str]]:
-    if len(query) * 4 <= _LONGEST_QUERY:
-        return query, []
-    encoded = query.encode("utf-8", "surrogatepass")
-    if len(encoded) <= _LONGEST_QUERY:
-        return query, []
-    note = f"query: only its first {_LONGEST_QUERY // 1024} KB of {-(-len(encoded) // 1024)} were read"
-    return encoded[:_LONGEST_QUERY].decode("utf-8", "ignore"), [note]
 
 
 def _levels(levels: Sequence[str]) -> tuple[Level, ...]:

@@ -14,6 +14,8 @@ from memoranda.index.segment_format import SegmentDamaged
 from memoranda.index.vector_spaces import KEYS_FILE, SYNC_STATE, VectorSpaces, is_named
 from memoranda.index.vector_sync import Synced, SyncState, VectorSync, is_current
 from memoranda.retrieval.dense import QueryVector
+from memoranda.services.backoff import LATEST, Backoff
+from memoranda.services.embedded_part import EmbeddedPart
 from memoranda.storage.baseline_files import replace_unsynced
 from memoranda.storage.locks import VaultLock
 
@@ -35,10 +37,8 @@ __all__ = ["Embedding", "EmbeddingStatus"]
 _TURN, _ROWS = ".lock.vectors", ".lock.vectors.rows"
 #: What failed last, for other processes.
 _FAULT = ".cache/vectors.fault"
-_KNOWLEDGE: Level = "passage"
-_MEMORY: tuple[Level, ...] = ("item", "resource")
-#: Seconds after which what failed is tried again: the first time, and at most.
-_SOON, _LATEST = 1.0, 60.0
+_LEVELS: tuple[Level, ...] = ("item", "resource", "passage")
+_WHOLE = EmbeddedPart()
 #: Seconds between two looks for what is not embedded.
 _LOOK_EVERY = 1.0
 _QUESTIONS_HELD = 256
@@ -63,27 +63,6 @@ class EmbeddingStatus:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-class _Backoff:
-    """Waits longer each time that something fails, and not at all once it has worked."""
-
-    def __init__(self) -> None:
-        self.fault = ""
-        self._pause = 0.0
-        self._until = 0.0
-
-    def left(self) -> float:
-        """Seconds until it may be tried again."""
-        return max(0.0, self._until - time.monotonic())
-
-    def failed(self, fault: str) -> None:
-        self.fault = fault
-        self._pause = min(_LATEST, self._pause * 2 or _SOON)
-        self._until = time.monotonic() + self._pause
-
-    def worked(self) -> None:
-        self.fault, self._pause, self._until = "", 0.0, 0.0
-
-
 class Embedding:
     """The vectors of one vault in one process. Safe from several threads.
 
@@ -104,18 +83,20 @@ class Embedding:
         batch: int = 64,
         begin: Callable[[], object] | None = None,
         is_wanted: Callable[[], bool] = lambda: True,
+        part: EmbeddedPart = _WHOLE,
     ) -> None:
         self._storage, self._contents, self._embedder = storage, contents, embedder
         self._index_name, self._open_index, self._batch = index_name, open_index, batch
         self._begin, self._is_wanted = begin, is_wanted
-        self._turn = VaultLock(storage.vault.path(_TURN), 0.0)
-        self._rows = VaultLock(storage.vault.path(_ROWS), _PATIENCE)
+        self._part = part
+        self._turn = VaultLock(storage.vault.path(part.lock(_TURN)), 0.0)
+        self._rows = VaultLock(storage.vault.path(part.lock(_ROWS)), _PATIENCE)
         self._opening, self._starting = threading.Lock(), threading.RLock()
         self._spaces: VectorSpaces | None = None
         self._index: VectorIndex | None = None
         self._opened_in = ""
         self._questions: dict[str, Sequence[float]] = {}
-        self._asking, self._syncing = _Backoff(), _Backoff()
+        self._asking, self._syncing = Backoff(), Backoff()
         self._loading: threading.Thread | None = None
         self._thread: threading.Thread | None = None
         self._closed = threading.Event()
@@ -188,7 +169,7 @@ class Embedding:
         if now - self._looked >= _LOOK_EVERY:
             self._looked = now
             with suppress(MemorandaError, SegmentDamaged, OSError):
-                state, sources = self._state(), self._contents.sources()
+                state, sources = self._state(), self._sources()
                 lost = state.rows != len(self._opened())
                 self._stale, self._behind = lost or self._differs(state, sources), lost or state.lags(sources)
 
@@ -207,7 +188,7 @@ class Embedding:
             if self._begin is None:
                 self._thread = threading.Thread(target=self._keep_up, name="memoranda-vectors", daemon=True)
                 self._thread.start()
-            elif time.monotonic() - self._begun > _LATEST and not self._known_fault() and not self._is_taken():
+            elif time.monotonic() - self._begun > LATEST and not self._known_fault() and not self._is_taken():
                 self._begun = time.monotonic()
                 self._begin()
 
@@ -244,7 +225,7 @@ class Embedding:
         return done
 
     def _sync(self, progress: Progress | None, anew: bool) -> Synced:
-        self._contents.refresh(self._levels())
+        self._contents.refresh(self._part.levels(self._storage.vault))
         index, state = self._opened(), self._state()
         if anew:
             with self._rows:
@@ -252,7 +233,7 @@ class Embedding:
         if anew or state.rows != len(index):
             state.discard()
         sync = VectorSync(self._contents.corpus, index, self._embedder, state, self._batch, self._changing)
-        done = sync.run(self._contents.sources(), progress, self._is_over)
+        done = sync.run(self._sources(), progress, self._is_over)
         self._looked = float("-inf")
         if not self._is_over():
             self._settle()
@@ -272,7 +253,7 @@ class Embedding:
             self._rows.acquire()
             try:
                 if rows:
-                    self._contents.refresh(self._levels())
+                    self._contents.refresh(self._part.levels(self._storage.vault))
                 corpus = self._contents.corpus
                 current = [row for row in rows if is_current(corpus, row)]
             except BaseException:
@@ -286,7 +267,7 @@ class Embedding:
     def status(self) -> EmbeddingStatus:
         """How things stand. Raises MissingExtra, VaultError."""
         index = self._opened()
-        self._contents.refresh(self._levels())
+        self._contents.refresh(self._part.levels(self._storage.vault))
         detail = getattr(index, "calibration", None)
         return EmbeddingStatus(
             self.model,
@@ -358,22 +339,22 @@ class Embedding:
 
     def _is_stale(self) -> bool:
         state = self._state()
-        return state.rows != len(self._opened()) or self._differs(state, self._contents.sources())
+        return state.rows != len(self._opened()) or self._differs(state, self._sources())
 
     def _differs(self, state: SyncState, sources: Mapping[str, SourceFile]) -> bool:
-        levels = [level for level in (*_MEMORY, _KNOWLEDGE) if self._contents.has_read((level,))]
-        return state.differs(sources, levels if _KNOWLEDGE in self._levels() else [*levels, _KNOWLEDGE])
+        vault = self._storage.vault
+        read = [level for level in _LEVELS if self._contents.has_read((level,))]
+        return state.differs(sources, self._part.gone(read, vault))
 
-    def _levels(self) -> tuple[Level, ...]:
-        """What there is to embed: who has no documents pays for no look at them."""
-        return (*_MEMORY, _KNOWLEDGE) if os.path.isdir(self._storage.vault.path("docs")) else _MEMORY
+    def _sources(self) -> dict[str, SourceFile]:
+        return self._part.own(self._contents.sources())
 
     def fail(self, error: Exception) -> None:
         """Note, for other processes, why what was to be embedded is not."""
         self._note_fault(str(error) or type(error).__name__)
 
     def _note_fault(self, fault: str) -> None:
-        path = self._storage.vault.path(_FAULT)
+        path = self._storage.vault.path(self._part.lock(_FAULT))
         with suppress(OSError):
             if fault:
                 replace_unsynced(path, f"{time.time():.0f} {self.model}\n{fault}".encode("utf-8", "replace"))
@@ -383,10 +364,10 @@ class Embedding:
     def _known_fault(self) -> str:
         """What another process failed at lately with this model."""
         try:
-            with open(self._storage.vault.path(_FAULT), encoding="utf-8", errors="replace") as stream:
+            with open(self._storage.vault.path(self._part.lock(_FAULT)), encoding="utf-8", errors="replace") as stream:
                 head, _, fault = stream.read(4096).partition("\n")
             when, _, model = head.partition(" ")
-            return fault if model == self.model and 0 <= time.time() - float(when) < _LATEST else ""
+            return fault if model == self.model and 0 <= time.time() - float(when) < LATEST else ""
         except (OSError, ValueError):
             return ""
 
@@ -395,9 +376,8 @@ class Embedding:
 
     def _places(self) -> VectorSpaces:
         if self._spaces is None:
-            cache = self._storage.vault.path(".cache")
-            for part in (cache, os.path.join(cache, "vectors")):
-                self._storage.vault.check_inside(part, ".cache")
+            cache = self._part.cache(self._storage.vault)
+            self._storage.vault.check_inside(os.path.join(cache, "vectors"), ".cache")
             self._spaces = VectorSpaces(cache, self._index_name, self.model)
         return self._spaces
 

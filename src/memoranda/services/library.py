@@ -51,9 +51,9 @@ class Library:
         self,
         storage: Storage,
         changed: Callable[[], object] = lambda: None,
-        wipe: Callable[[list[str]], object] = lambda parents: None,
+        wipe: Callable[[str, list[str]], object] = lambda corpus, parents: None,
     ) -> None:
-        """``wipe`` removes what is derived of documents, which are named ``kb/<corpus>/<document>``."""
+        """``wipe`` removes what is derived of documents of a corpus, which are named ``kb/<corpus>/<document>``."""
         self._storage, self._changed, self._wipe = storage, changed, wipe
         self._files = DocumentFiles(storage.vault)
         self._documents = Documents(storage.vault)
@@ -249,7 +249,7 @@ class Library:
             gone_now: dict[str, str | None] = dict.fromkeys(documents)
             change = new_change_id()
             log_documents(self._storage, change, "withdraw", corpus, gone_now)
-            self._wipe([f"kb/{corpus}/{document}" for document in documents])
+            self._wipe(corpus, [f"kb/{corpus}/{document}" for document in documents])
         self._changed()
         return change
 

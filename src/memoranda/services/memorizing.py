@@ -40,10 +40,10 @@ class Memorizing(Reading):
     def _writer(self) -> Writer:
         raise NotImplementedError
 
-    def _has_changed(self) -> None:
+    def _documents_changed(self) -> None:
         raise NotImplementedError
 
-    def _wipe_documents(self, parents: list[str]) -> None:
+    def _wipe_documents(self, corpus: str, parents: list[str]) -> None:
         raise NotImplementedError
 
     @property
@@ -60,7 +60,7 @@ class Memorizing(Reading):
         """The corpora of documents, for who puts documents in and takes them out."""
         from memoranda.services.library import Library
 
-        return Library(self._storage, self._has_changed, self._wipe_documents)
+        return Library(self._storage, self._documents_changed, self._wipe_documents)
 
     def enqueue(self, exchange: Exchange, *, once: bool = False) -> str | None:
         """Queue an exchange to be memorized; durable when this returns. No lock is taken and nobody is asked.

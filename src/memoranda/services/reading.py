@@ -9,7 +9,7 @@ from memoranda.storage.clock import parse_moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from memoranda.core.model import Item, JournalEntry, Level, Turn
@@ -40,6 +40,10 @@ class Reading:
     def _embedding(self) -> Embedding | None:
         """The vault's vectors, where it has any. Raises MemorandaError: they are misconfigured."""
         return None
+
+    def _corpus_vectors(self) -> Mapping[str, Embedding | None]:
+        """The vectors of corpora that have their own (``None``: none are wanted). Raises MemorandaError, as above."""
+        return {}
 
     @property
     def root(self) -> str:
@@ -197,6 +201,7 @@ class Reading:
             parameters=parameters,
             progress=progress,
             embedding=lambda: self._embedding,
+            corpus_vectors=self._corpus_vectors,
         )
 
     def warm(self, levels: Sequence[Level] = ("item", "resource"), progress: Progress | None = None) -> None:

@@ -9,6 +9,7 @@ from memoranda.core.errors import MemorandaError
 from memoranda.core.records import replace
 from memoranda.index.bm25 import Bm25Parameters
 from memoranda.index.corpus import Corpus
+from memoranda.index.entries import library_of
 from memoranda.retrieval.parameters import RetrievalParameters
 from memoranda.retrieval.retriever import Retriever
 from memoranda.services.usage import note_usage
@@ -16,7 +17,7 @@ from memoranda.storage.clock import parse_moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from memoranda.core.model import Level
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from memoranda.services.contents import Contents, Progress
     from memoranda.services.embedding import Embedding
     from memoranda.storage.store import Storage
+
+if TYPE_CHECKING:
+    Vectors = Callable[[str, float | None], QueryVector]
 
 __all__ = ["recall"]
 
@@ -47,11 +51,13 @@ def recall(
     parameters: RetrievalParameters | None = None,
     progress: Progress | None = None,
     embedding: Callable[[], Embedding | None] = lambda: None,
+    corpus_vectors: Callable[[], Mapping[str, Embedding | None]] = dict,
     noted: bool = True,
 ) -> Retrieval:
     """Retrieve; see :meth:`memoranda.Vault.retrieve`. Raises UsageError.
 
-    ``embedding`` gives the vault's vectors; what it raises is told in the result.
+    ``embedding`` gives the vault's vectors, ``corpus_vectors`` those of corpora
+    that have their own; what either raises is told in the result.
     Unless ``noted`` it counts as no use of what is found.
     """
     settings = storage.vault.settings
@@ -59,9 +65,13 @@ def recall(
     weight = None if settings.embedding is None else settings.embedding.weight
     chosen = parameters or _parameters(settings.k1, settings.b, weight)
     found_vectors, vectors = None, None
+    apart: dict[str, Vectors | None] = {}
+    asked_too: list[Embedding] = []
     if mode not in ("keyword", "grep") and (chosen.dense_weight > 0.0 or mode == "vector"):
         # Where no deadline was given, what is loaded once may take its time, like the first reading of the files.
         found_vectors, vectors = _vectors(embedding, patient=deadline is None)
+        if "passage" in levels:
+            apart, asked_too = _apart(corpus_vectors, patient=deadline is None)
     moment = None if as_of is None else parse_moment(as_of, storage.clock.zone(), end_of_day=True)
 
     def ask() -> Retrieval:
@@ -80,7 +90,9 @@ def recall(
                     return missing
                 return contents.refresh(levels, left, awaited=True)
 
-            retriever = Retriever(contents.corpus, chosen, storage.clock, refresh, vectors, partial(_holding, storage))
+            retriever = Retriever(
+                contents.corpus, chosen, storage.clock, refresh, vectors, partial(_holding, storage), apart
+            )
         return retriever.retrieve(
             query,
             k=k,
@@ -96,8 +108,9 @@ def recall(
         )
 
     found = contents.undamaged(ask)
-    if found_vectors is not None:
-        found_vectors.look_after()
+    for one in (found_vectors, *asked_too):
+        if one is not None:
+            one.look_after()
     if settings.usage and as_of is None and noted:
         note_usage(storage, (hit.address for hit in found.hits))
     return found
@@ -124,6 +137,21 @@ def _vectors(
 
         return None, refuse
     return found, None if found is None else partial(found.vector_of, patient=patient)
+
+
+def _apart(
+    corpus_vectors: Callable[[], Mapping[str, Embedding | None]], *, patient: bool
+) -> tuple[dict[str, Vectors | None], list[Embedding]]:
+    """How a question's vector is had for the partitions of corpora that have their own; and whose they are."""
+    try:
+        own = corpus_vectors()
+    except (MemorandaError, OSError):
+        return {}, []  # the status says so; words answer
+    found: dict[str, Vectors | None] = {
+        library_of(corpus): None if one is None else partial(one.vector_of, patient=patient)
+        for corpus, one in own.items()
+    }
+    return found, [one for one in own.values() if one is not None]
 
 
 _known: dict[tuple[float, float, float | None], RetrievalParameters] = {}

@@ -7,7 +7,7 @@ import os
 from contextlib import suppress
 
 from memoranda.core.addresses import SHARED, parse_scope
-from memoranda.core.errors import BadName, OutsideVault
+from memoranda.core.errors import BadName, OutsideVault, UsageError
 from memoranda.core.names import check_identifier, is_conflict_copy, name_key
 from memoranda.core.records import dataclass
 from memoranda.storage.files import Stamp, read_bytes, reading
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from memoranda.storage.embedding_settings import EmbeddingSettings
     from memoranda.storage.vault import VaultFolder
 
 __all__ = ["CorpusSettings", "DocumentFile", "Documents", "check_settings"]
@@ -26,7 +27,7 @@ _SETTINGS = "corpus.json"
 _ENDING = ".md"
 _LEAST, _MOST = 40, 100_000
 _MAX_SIZE = 200 << 20
-_SETTINGS_KNOWN = frozenset({"scope", "size", "overlap", "max_size", "converters"})
+_SETTINGS_KNOWN = frozenset({"scope", "size", "overlap", "max_size", "converters", "embedding"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,8 @@ class CorpusSettings:
     """What ``corpus.json`` says: whose knowledge it is, and how its documents are cut, in columns.
 
     ``max_size`` bounds a document's file, in bytes; ``converters`` names one by
-    format where another than the usual one is wanted. ``faults`` are what in it
+    format where another than the usual one is wanted, ``embedding`` what embeds
+    it where that is another than the vault's (provider ``none``: nothing). ``faults`` are what in it
     means nothing, in words; the defaults hold there.
     """
 
@@ -43,6 +45,7 @@ class CorpusSettings:
     overlap: int = 0
     max_size: int = _MAX_SIZE
     converters: tuple[tuple[str, str], ...] = ()
+    embedding: EmbeddingSettings | None = None
     faults: tuple[str, ...] = ()
 
 
@@ -151,8 +154,16 @@ def check_settings(table: dict[str, Any]) -> CorpusSettings:
     if not isinstance(converters, dict) or not all(isinstance(name, str) for name in converters.values()):
         faults.append(f'converters are names by format, such as {{"docx": "pandoc"}}, not {converters!r}')
         converters = {}
+    embedding = None
+    if (said := table.get("embedding")) is not None:
+        from memoranda.storage.embedding_settings import read_embedding
+
+        try:
+            embedding = read_embedding(said, _SETTINGS) or None
+        except UsageError as error:
+            faults.append(str(error))
     faults += [f"there is no setting {key!r}" for key in table.keys() - _SETTINGS_KNOWN]
-    return CorpusSettings(scope, size, overlap, most, tuple(sorted(converters.items())), tuple(faults))
+    return CorpusSettings(scope, size, overlap, most, tuple(sorted(converters.items())), embedding, tuple(faults))
 
 
 def _number(table: dict[str, Any], key: str, otherwise: int, least: int, most: int, faults: list[str]) -> int:

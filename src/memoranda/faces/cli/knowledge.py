@@ -29,7 +29,7 @@ def commands() -> dict[str, Command]:
             arguments=_arguments,
             description=(
                 "create NAME      a corpus; --scope says whose it is, --size how large its passages are\n"
-                "configure NAME   change that: --scope --size --overlap --max-size --converter FORMAT=NAME\n"
+                "configure NAME   change that: --scope --size --overlap --max-size --converter --embedding\n"
                 "add WHAT...      convert files, folders and web pages to markdown and keep them in --corpus\n"
                 "search QUERY     the passages that answer it, each with where it stands\n"
                 "ls [NAME]        the corpora, or the documents of one\n"
@@ -63,6 +63,12 @@ def _arguments(parser: Parser) -> None:
     parser.add_argument("--max-size", metavar="MB", type=positive, help="create, configure: of one document (200)")
     parser.add_argument(
         "--converter", metavar="FORMAT=NAME", action="append", help="create, configure: such as docx=pandoc"
+    )
+    parser.add_argument(
+        "--embedding",
+        metavar="KEY=VALUE",
+        action="append",
+        help="create, configure: what embeds it: provider=, model=, base_url=, key=env:NAME; none; default: the vault's",
     )
     parser.add_argument("--redact", action="store_true", help="add: take secrets out, and keep no original of those")
     parser.add_argument("--replace", action="store_true", help="add: take in what changed since")
@@ -149,6 +155,8 @@ def _configure(session: Session, library: Library, action: str, name: str) -> in
         chosen = {format: made for format, made in chosen.items() if made}
         check_choices(chosen)
         settings["converters"] = chosen or None
+    if arguments.embedding:
+        settings["embedding"] = _embedding(arguments.embedding)
     if action == "configure":
         library.configure(name, settings)
         session.out.line(f"set: docs/{name}/corpus.json")
@@ -156,6 +164,24 @@ def _configure(session: Session, library: Library, action: str, name: str) -> in
     made = library.create(name, settings)
     session.out.line(f"{'made' if made else 'is there already:'} docs/{name}")
     return 0
+
+
+def _embedding(said: list[str]) -> dict[str, str] | None:
+    """What ``--embedding`` says as ``corpus.json`` has it. Raises UsageError."""
+    if said == ["default"]:
+        return None
+    if said == ["none"]:
+        return {"provider": "none"}
+    pairs = [one.partition("=") for one in said]
+    if not all(mark and key for key, mark, _ in pairs):
+        raise UsageError("--embedding takes KEY=VALUE (provider=ollama), none or default")
+    table = {key: value for key, _, value in pairs}
+    if table.get("provider") != "none":
+        from memoranda.adapters.embedders import load_embedder
+        from memoranda.storage.embedding_settings import read_embedding
+
+        load_embedder(read_embedding(table, "--embedding"))
+    return table
 
 
 def _search(session: Session, vault: Vault) -> int:
@@ -217,6 +243,8 @@ def _status(session: Session, library: Library, names: list[str]) -> int:
         settings = one.settings
         out.styled(("bold", one.corpus), f"  {len(one.documents)} documents, {len(one.skipped)} skipped")
         out.line(f"  scope {settings.scope or '?'}, passages of {settings.size} columns, overlap {settings.overlap}")
+        if settings.embedding:
+            out.line(f"  embedded by {' '.join(filter(None, (settings.embedding.provider, settings.embedding.model)))}")
         for fault in settings.faults:
             out.line(f"  corpus.json: {fault}")
         for document in one.edited:
