@@ -68,7 +68,7 @@ def _arguments(parser: Parser) -> None:
         "--embedding",
         metavar="KEY=VALUE",
         action="append",
-        help="create, configure: what embeds it: provider=, model=, base_url=, key=env:NAME; none; default: the vault's",
+        help="create, configure: what embeds it: provider=, model=, base_url=, key=; none; default",
     )
     parser.add_argument("--redact", action="store_true", help="add: take secrets out, and keep no original of those")
     parser.add_argument("--replace", action="store_true", help="add: take in what changed since")
