@@ -27,6 +27,8 @@ __all__ = ["Library"]
 
 #: Seconds between two looks at the documents: there may be ten thousand of them.
 _PAUSE = 1.0
+#: What cutting a document may take, at the worst that is usual.
+_SECONDS_A_BYTE = 1e-6
 _LEVEL: Level = "passage"
 
 
@@ -84,7 +86,8 @@ class Library:
         if changed or found.gone:
             self._sources = None
             if self._with_segment:
-                self._keeper.rewrite_later(self._loose(), found.total)
+                # What is too long to be read while somebody waits is read by another process.
+                self._keeper.rewrite_later(found.total if self._left else self._loose(), found.total)
         return [*missing, *(f"{path}: {fault}" for path, (_, fault) in self._unreadable.items() if fault)]
 
     def sources(self) -> dict[str, SourceFile]:
@@ -127,15 +130,16 @@ class Library:
         corpora = self._documents.corpora()
         for corpus in corpora:
             settings = self._documents.settings(corpus)
-            if settings.scope:
-                whose[library_of(corpus)] = settings.scope
+            library = library_of(corpus)
+            # Of two that differ by case alone, in whosoever's view, neither may be taken for the other.
+            whose[library] = settings.scope if whose.get(library, settings.scope) == settings.scope else ""
             shelf = self._shelves.setdefault(corpus, Shelf())
             cut = [settings.size, settings.overlap]
             if shelf.cut != cut:
                 shelf.cut, self._sources = cut, None
                 for row in shelf.rows.values():
                     row[4] = 0  # whatever its stamp, it is to be cut anew
-        self._corpus.libraries = whose
+        self._corpus.libraries = {library: scope for library, scope in whose.items() if scope}
         found = look(self._vault, {corpus: self._shelves[corpus] for corpus in corpora})
         for corpus in self._shelves.keys() - set(corpora):
             found.gone += [(corpus, name) for name in self._shelves[corpus].rows]
@@ -157,15 +161,19 @@ class Library:
         until: float | None,
         progress: Callable[[int, int | None], None] | None,
     ) -> list[str]:
+        late = 0
         for number, file in enumerate(changed):
-            if until is not None and time.monotonic() > until:
-                self._left = True
-                left = len(changed) - number
-                return [f"knowledge: {left} of {len(changed)} changed documents not read in time"]
+            needed = file.stamp.size * _SECONDS_A_BYTE if self._with_segment else 0.0
+            if until is not None and time.monotonic() + needed > until:
+                late += 1
+                continue
             self._read(file)
             if progress is not None:
                 progress(number + 1, len(changed))
-        return []
+        if not late:
+            return []
+        self._left = True
+        return [f"knowledge: {late} of {len(changed)} changed documents not read in time"]
 
     def _read(self, file: DocumentFile) -> None:
         """Cut a document into passages."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 
 from memoranda.core.documents import NotConverted
-from memoranda.services.ignoring import is_left_out, read_rules
-from memoranda.services.ingest import Source
+from memoranda.core.errors import UsageError
+from memoranda.services.ignoring import IGNORE_FILES, is_left_out, read_rules
+from memoranda.services.ingest import Source, readable_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from memoranda.services.ignoring import IgnoreRules
 
@@ -25,21 +26,39 @@ def sources_below(path: str, vault: str = "") -> Iterator[Source]:
 
     Left out are what is hidden, links (no loop has an end else), what ignore
     files name, what programs made, and the ``vault`` itself.
+
+    Raises:
+        UsageError: the path is the vault, or in it.
     """
-    if os.path.isdir(path):
-        yield from _below(path, os.path.realpath(path), os.path.realpath(vault) if vault else "", ())
-    else:
+    if not os.path.isdir(path):
         yield Source.file(path)
+        return
+    real, home = os.path.realpath(path), os.path.realpath(vault) if vault else ""
+    if home and (real == home or real.startswith(home + os.sep)):
+        raise UsageError(f"{path} is in the vault itself: what is there is taken in already")
+    # Not by recursion: how deep a tree is, is for its owner to decide.
+    open_folders = [_entries(path, real, ())]
+    while open_folders:
+        found = next(open_folders[-1], None)
+        if found is None:
+            open_folders.pop()
+        elif isinstance(found, Source):
+            yield found
+        elif found[1] != home:
+            open_folders.append(_entries(*found))
 
 
-def _below(folder: str, real: str, vault: str, above: Sequence[IgnoreRules]) -> Iterator[Source]:
+def _entries(
+    folder: str, real: str, above: tuple[IgnoreRules, ...]
+) -> Iterator[Source | tuple[str, str, tuple[IgnoreRules, ...]]]:
+    """The files of a folder, and the folders in it with the rules that hold there, by name."""
     try:
         with os.scandir(folder) as listing:
             entries = sorted(listing, key=lambda entry: entry.name)
     except OSError as error:
         yield Source(folder, real, fault=NotConverted("unreadable", f"cannot be looked into ({error.strerror})"))
         return
-    own = read_rules(folder) if any(entry.name.endswith("ignore") for entry in entries) else None
+    own = read_rules(folder) if any(entry.name in IGNORE_FILES for entry in entries) else None
     rules = above if own is None else (*above, own)
     for entry in entries:
         if entry.name.startswith(".") or entry.is_symlink():
@@ -47,8 +66,9 @@ def _below(folder: str, real: str, vault: str, above: Sequence[IgnoreRules]) -> 
         is_folder = entry.is_dir()
         if rules and is_left_out(entry.path, is_folder, rules):
             continue
+        inner = readable_name(entry.path if folder == real else os.path.join(real, entry.name))
         if not is_folder:
             if entry.is_file():
-                yield Source(entry.path, entry.path if folder == real else os.path.join(real, entry.name))
-        elif entry.name not in _LEFT_OUT and (inner := os.path.join(real, entry.name)) != vault:
-            yield from _below(entry.path, inner, vault, rules)
+                yield Source(entry.path, inner)
+        elif entry.name not in _LEFT_OUT:
+            yield entry.path, inner, rules

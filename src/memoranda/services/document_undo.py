@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memoranda.core.errors import CannotUndo
 from memoranda.core.model import Written
-from memoranda.services.ingest import digests_in, log_documents
+from memoranda.services.document_log import digests_in, log_documents, recover_documents
 from memoranda.storage.document_files import DocumentFiles
 from memoranda.storage.journal import change_of, new_change_id
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["is_about_documents", "undo_documents"]
 
 _ACTIONS = frozenset({"ingest", "replace", "reconvert", "restore"})
+_REPLACING = frozenset({"replace", "reconvert"})
 _TOLD = 20
 
 
@@ -35,6 +36,7 @@ def undo_documents(storage: Storage, entry: JournalEntry) -> Written:
     files, change = DocumentFiles(storage.vault), new_change_id()
     corpus = (entry.source or "").removeprefix("kb/")
     with storage.locked():
+        recover_documents(storage, corpus)
         after: dict[str, str | None] = {}
         for line in storage.journal.read_backwards():
             if change_of(line.id) == whole:
@@ -43,6 +45,10 @@ def undo_documents(storage: Storage, entry: JournalEntry) -> Written:
                     break
         now = {one: files.digest(corpus, one) for one in after}
         before = {one: files.digest(corpus, one, before=whole) for one in after}
+        kept = entry.detail.get("replaced")
+        for one, digest in before.items():
+            if digest is None and (entry.action in _REPLACING or (isinstance(kept, list) and one in kept)):
+                raise CannotUndo(f"the history no longer has kb/{corpus}/{one} as it was; it was pruned")
         for one, digest in after.items():
             # What is as it was before, a run of this that was cut short has put back.
             if now[one] != digest and now[one] != before[one]:
@@ -53,7 +59,14 @@ def undo_documents(storage: Storage, entry: JournalEntry) -> Written:
             if now[one] == after[one]:
                 files.bring_back(whole, corpus, one)
             notes.append(f"{'removed' if before[one] is None else 'restored'} kb/{corpus}/{one}")
-        log_documents(storage, change, "restore", corpus, before, {"undoes": whole, "action": entry.action})
+        log_documents(
+            storage,
+            change,
+            "restore",
+            corpus,
+            before,
+            {"undoes": whole, "action": entry.action, "replaced": [one for one in after if now[one] is not None]},
+        )
     if len(notes) > _TOLD:
         notes = [*notes[:_TOLD], f"and {len(notes) - _TOLD} more"]
     return Written(f"kb/{corpus}", "restored", "", change, (), tuple(notes))

@@ -8,18 +8,16 @@ is simply run again, and ends where an unbroken one would have.
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections import deque
 from hashlib import sha256
 
 from memoranda.core.documents import NotConverted
-from memoranda.core.model import JournalEntry
 from memoranda.core.names import content_hash
 from memoranda.core.records import dataclass, replace
-from memoranda.services.redaction import redact
-from memoranda.storage.clock import written_moment
-from memoranda.storage.document_files import DocumentFiles, DocumentHead, NewDocument, read_head
+from memoranda.services.document_log import announced, recover_documents
+from memoranda.services.document_making import ending_of, find_secret, head_of, id_of, is_id_of
+from memoranda.storage.document_files import DocumentFiles, DocumentHead, NewDocument, split_document
 from memoranda.storage.document_ledger import DocumentLedger, KnownDocument
 from memoranda.storage.documents import Documents
 from memoranda.storage.files import Stamp, make_folder, read_bytes
@@ -28,7 +26,7 @@ from memoranda.storage.refusals import Refused, update_refusals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from memoranda.core.documents import Converted
     from memoranda.storage.store import Storage
@@ -36,11 +34,11 @@ if TYPE_CHECKING:
     #: Converts documents, each its bytes and its file's name; what became of each, in their order.
     Convert = Callable[[Iterable[tuple[bytes, str]]], Iterator[Converted | NotConverted]]
 
-__all__ = ["FINE", "Ingested", "Ingestion", "Source", "digests_in", "log_documents"]
+__all__ = ["FINE", "Ingested", "Ingestion", "Source", "readable_name"]
 
 #: Outcomes after which a document is there as its file has it.
 FINE = frozenset({"stored", "unchanged", "replaced"})
-_LONGEST_NAME = 60
+_EDITED = "edited by hand; --force overwrites it"
 #: So many documents, or bytes, are made durable together, or what came within so many seconds.
 _TOGETHER, _BYTES_TOGETHER, _SECONDS = 64, 16 << 20, 0.5
 
@@ -62,7 +60,7 @@ class Source:
     @classmethod
     def file(cls, path: str) -> Source:
         """A file, which may be a link."""
-        return cls(path, os.path.realpath(path))
+        return cls(path, readable_name(os.path.realpath(path)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,23 +112,36 @@ class Ingestion:
 
     ``redacted``: a document with a secret is kept without it and without its
     original, else it is refused. ``replacing``: a file that is another than when
-    it was taken in takes the place of what is there, which goes into history.
+    it was taken in takes the place of what is there, which goes into history;
+    what a person has edited stays, unless ``overwriting``.
     """
 
     def __init__(
-        self, storage: Storage, corpus: str, convert: Convert, *, redacted: bool = False, replacing: bool = False
+        self,
+        storage: Storage,
+        corpus: str,
+        convert: Convert,
+        *,
+        redacted: bool = False,
+        replacing: bool = False,
+        overwriting: bool = False,
     ) -> None:
-        """Raises BadName, UsageError: there can be no such corpus."""
+        """Raises BadName, UsageError: there can be no such corpus; VaultReadOnly, VaultBusy."""
         self._storage, self._corpus, self._convert = storage, corpus, convert
-        self._redacted, self._replacing = redacted, replacing
+        self._redacted, self._replacing, self._overwriting = redacted, replacing, overwriting
         self._files = DocumentFiles(storage.vault)
         self._folder = self._files.folder("docs", corpus)
         documents = Documents(storage.vault)
         self._most = documents.settings(corpus).max_size
         self._ledger = DocumentLedger(storage.vault, corpus)
+        with storage.locked():
+            recover_documents(storage, corpus)
         known = self._ledger.documents(documents.files(corpus))
+        # Of a document and a person's copy of it, the one that was taken in is meant.
+        known.sort(key=lambda one: is_id_of(one.id, one.head.source))
         self._by_source = {one.head.source: one for one in known if one.head.source}
-        self._by_hash = {one.head.hash: one for one in known if one.head.hash}
+        self._by_hash = {one.head.hash: one for one in known if one.head.hash and one.head.source}
+        self._ids = {one.id for one in known}
         self._order: deque[_Asked | _Twin | Ingested] = deque()
         self._converting: set[str] = set()
         #: What was refused in this run, by the digest of its bytes.
@@ -185,7 +196,10 @@ class Ingestion:
                 if os.path.isdir(self._folder) or refused:
                     make_folder(self._folder)
                     update_refusals(self._folder, looked_at, refused)
-            self._ledger.save()
+                # What somebody has removed meanwhile is not to be known any more.
+                left = self._ledger.documents(Documents(self._storage.vault).files(self._corpus))
+                self._ledger.keep_digests({one.head.hash for one in left})
+                self._ledger.save()
 
     def _told_before(self) -> list[Ingested]:
         """What is first in order and needs no converting."""
@@ -215,15 +229,15 @@ class Ingestion:
         if source.fault is not None:
             return Ingested(source.path, source.fault.kind, "", str(source.fault))
         known = self._by_source.get(source.id)
-        stamp = None
+        stamp, since = None, 0
         if source.data is not None:
             data = source.data
         else:
             try:
                 status = os.stat(source.path)
-                stamp = Stamp.of(status)
+                stamp, since = Stamp.of(status), time.time_ns()
                 digest = self._ledger.digest_of(source.id, stamp)
-                there = known if known and known.head.hash == digest else self._by_hash.get(digest)
+                there = self._by_hash.get(digest) if known is None else known if known.head.hash == digest else None
                 if digest and there is not None and digest not in self._converting:
                     return Ingested(source.path, "unchanged", there.id)
                 if status.st_size > self._most:
@@ -235,7 +249,7 @@ class Ingestion:
             return Ingested(source.path, "too_large", "", _too_large(len(data), self._most))
         digest = sha256(data).hexdigest()
         if stamp is not None:
-            self._ledger.note_digest(source.id, stamp, digest)
+            self._ledger.note_digest(source.id, stamp, digest, since)
         if known is not None and known.head.hash != digest and not self._replacing:
             return Ingested(source.path, "changed", known.id, "another than what was taken in; --replace takes it in")
         there = known if known is not None and known.head.hash == digest else None
@@ -245,8 +259,14 @@ class Ingestion:
             return _Twin(source.path, digest)
         if there is not None:
             return Ingested(source.path, "unchanged", there.id)
-        name = known.id if known is not None else _id_of(source.name or os.path.basename(source.path), source.id)
-        if known is None:
+        if known is not None:
+            name = known.id
+            # Its bytes of before are nowhere then: who has them too is taken in.
+            if self._by_hash.get(known.head.hash) is known:
+                del self._by_hash[known.head.hash]
+        else:
+            name = id_of(source.name or os.path.basename(source.path), source.id, self._ids)
+            self._ids.add(name)
             # The same bytes, or the same file, once more in this run are the same document.
             mine = KnownDocument(name, DocumentHead(source=source.id, hash=digest))
             self._by_hash[digest] = self._by_source[source.id] = mine
@@ -267,108 +287,70 @@ class Ingestion:
         path = asked.source.path
         if isinstance(made, NotConverted):
             return Ingested(path, made.kind, "" if asked.replaces is None else asked.replaces.id, str(made))
-        markdown, found = redact(made.markdown)
-        if found and not self._redacted:
-            kinds = ", ".join(sorted({one.kind for one in found}))
-            line = _first_change(made.markdown, markdown)
-            return Ingested(path, "secret", "", f"it holds a secret ({kinds}) in line {line} of its text")
         original = asked.source.data
-        if original is None and not found:
+        if original is None:
             try:
                 original = read_bytes(path)
             except OSError as error:
                 return Ingested(path, "unreadable", "", f"could not be read ({error.strerror})")
             if sha256(original).hexdigest() != asked.digest:
                 return Ingested(path, "changed", "", "it changed while it was converted; take it in again")
+        markdown, secret = find_secret(made, asked.source.id, original)
+        if secret and not self._redacted:
+            return Ingested(path, "secret", "", f"it holds a secret {secret}")
         head = head_of(made, asked.source.id, asked.digest, self._storage)
-        ending = os.path.splitext(asked.source.name or path)[1].lower()
-        new = NewDocument(asked.document, head.document(markdown.strip()), None if found else original, ending)
+        ending = ending_of(asked.source.name or path)
+        new = NewDocument(asked.document, head.document(markdown.strip()), None if secret else original, ending)
         outcome = "stored" if asked.replaces is None else "replaced"
         return _Ready(asked, new, Ingested(path, outcome, asked.document, "", made.notes))
 
     def _keep(self, waiting: Sequence[_Ready | Ingested]) -> list[Ingested]:
         """Put what is ready; what is told of each. Durable when this returns."""
         ready = [one for one in waiting if isinstance(one, _Ready)]
-        told = {id(one): one.told for one in ready}
+        told = {one.new.id: one.told for one in ready}
         if ready:
             with self._storage.locked():
-                ready = [one for one in ready if self._is_wanted(one, told)]
+                ready = [wanted for one in ready if (wanted := self._wanted(one, told)) is not None]
                 for action in ("ingest", "replace"):
                     some = [one for one in ready if (one.asked.replaces is None) == (action == "ingest")]
                     if some:
-                        self._put(action, some)
-        return [told[id(one)] if isinstance(one, _Ready) else one for one in waiting]
+                        self._put(action, some, told)
+        return [told[one.asked.document] if isinstance(one, _Ready) else one for one in waiting]
 
-    def _is_wanted(self, one: _Ready, told: dict[int, Ingested]) -> bool:
-        """Whether nobody else has put this document meanwhile."""
-        path = self._files.markdown(self._corpus, one.new.id)
-        known = one.asked.replaces
-        now = read_head(path) if os.path.isfile(path) else None
-        if known is None and now is not None:
-            same = now.hash == one.asked.digest
-            told[id(one)] = replace(one.told, outcome="unchanged" if same else "changed", notes=())
-            return False
-        if known is not None and (now is None or now.hash != known.head.hash):
-            told[id(one)] = replace(one.told, outcome="changed", reason="another run changed it too; take it in again")
-            return False
-        return True
+    def _wanted(self, one: _Ready, told: dict[str, Ingested]) -> _Ready | None:
+        """A document as it may be put, with what it replaces; ``None`` where that is not what it was."""
+        path, known = self._files.markdown(self._corpus, one.new.id), one.asked.replaces
+        present = read_bytes(path) if os.path.isfile(path) else None
+        if present is None and known is None:
+            return one
+        head, body = split_document("" if present is None else present.decode("utf-8", "replace"))
+        if known is None:
+            outcome = "unchanged" if head.hash == one.asked.digest else "changed"
+            told[one.new.id] = replace(one.told, outcome=outcome, notes=())
+        elif present is None or head.hash != known.head.hash:
+            told[one.new.id] = replace(one.told, outcome="changed", reason="another run changed it; take it in again")
+        elif content_hash(body) != head.converted_hash and not self._overwriting:
+            told[one.new.id] = replace(one.told, outcome="edited", reason=_EDITED)
+        else:
+            return replace(one, new=replace(one.new, expected=present))
+        return None
 
-    def _put(self, action: str, ready: Sequence[_Ready]) -> None:
-        if action == "replace":
-            self._files.set_aside(self.change, self._corpus, [one.new.id for one in ready])
-        self._files.put(self._corpus, [one.new for one in ready])
+    def _put(self, action: str, ready: Sequence[_Ready], told: dict[str, Ingested]) -> None:
         self._lines += 1
+        id = f"{self.change}.{self._lines}"
         digests = {one.new.id: content_hash(one.new.markdown.decode("utf-8")) for one in ready}
-        log_documents(self._storage, f"{self.change}.{self._lines}", action, self._corpus, digests)
+        with announced(self._storage, id, action, self._corpus, digests) as logged:
+            if action == "replace":
+                self._files.set_aside(self.change, self._corpus, digests)
+            for document in self._files.put(self._corpus, [one.new for one in ready]):
+                del logged[document]
+                told[document] = replace(told[document], outcome="edited", reason=_EDITED)
 
 
-def log_documents(
-    storage: Storage,
-    id: str,
-    action: str,
-    corpus: str,
-    documents: Mapping[str, str | None],
-    detail: Mapping[str, object] | None = None,
-) -> None:
-    """Log what became of documents: each with its content hash now, ``None`` where it is gone. Needs the lock."""
-    ts = written_moment(storage.clock.now())
-    said: dict[str, object] = {"documents": dict(documents), **(detail or {})}
-    storage.journal.append([JournalEntry(id, ts, action, actor=storage.actor, source=f"kb/{corpus}", detail=said)])
-    storage.settle()
-
-
-def digests_in(entry: JournalEntry) -> dict[str, str | None]:
-    """The documents that a line of the journal is about, as :func:`log_documents` wrote them."""
-    found = entry.detail.get("documents")
-    return {str(name): value for name, value in found.items()} if isinstance(found, dict) else {}
-
-
-def head_of(made: Converted, source: str, digest: str, storage: Storage) -> DocumentHead:
-    """The front matter of a document that was converted just now."""
-    return DocumentHead(
-        title=redact(made.title)[0],
-        source=source,
-        hash=digest,
-        format=made.format,
-        encoding=made.encoding,
-        converter=f"{made.converter} {made.version}".strip(),
-        converted_at=written_moment(storage.clock.now().replace(microsecond=0)),
-    )
+def readable_name(path: str) -> str:
+    """A path as text: bytes in it that are none are shown by their numbers."""
+    return path if path.isascii() else path.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _too_large(size: int, most: int) -> str:
     return f"{size / 1e6:,.1f} MB; {most / 1e6:,.0f} MB are allowed (max_size of the corpus)"
-
-
-def _id_of(name: str, source: str) -> str:
-    """An id that sorts by the file's name and stays the same for the same source."""
-    stem = re.sub(r"[^\w.-]+", "-", os.path.splitext(name)[0]).strip("-.")[:_LONGEST_NAME] or "document"
-    while len(stem.encode("utf-8")) > 150:
-        stem = stem[:-1]
-    return f"{stem}-{sha256(source.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
-
-
-def _first_change(before: str, after: str) -> int:
-    """The number of the first line that differs."""
-    pairs = zip(before.split("\n"), after.split("\n"), strict=False)
-    return next((number for number, (one, other) in enumerate(pairs, 1) if one != other), 1)

@@ -9,9 +9,11 @@ from hashlib import sha256
 
 from memoranda.core.documents import NotConverted
 from memoranda.core.errors import Conflict, NotFound, UsageError
-from memoranda.core.names import content_hash, name_key
+from memoranda.core.names import check_identifier, content_hash, name_key
 from memoranda.core.records import dataclass
-from memoranda.services.ingest import Ingested, Ingestion, Source, head_of, log_documents
+from memoranda.services.document_log import announced, log_documents, recover_documents
+from memoranda.services.document_making import head_of
+from memoranda.services.ingest import Ingested, Ingestion, Source
 from memoranda.services.redaction import redact
 from memoranda.storage.document_files import DocumentFiles, NewDocument, split_document
 from memoranda.storage.document_ledger import DocumentLedger, KnownDocument
@@ -79,7 +81,9 @@ class Library:
             VaultFull, VaultReadOnly: nothing was changed.
         """
         folder = self._files.folder("docs", corpus)
+        self._check_case(corpus)
         path = os.path.join(folder, "corpus.json")
+        self._storage.vault.check_inside(path, f"docs/{corpus}/corpus.json")
         with self._storage.locked(), writing(folder):
             table: dict[str, object] = {}
             if os.path.exists(path):
@@ -139,6 +143,7 @@ class Library:
         *,
         redacted: bool = False,
         replacing: bool = False,
+        overwriting: bool = False,
         progress: Callable[[int, int | None], None] | None = None,
     ) -> Iterator[Ingested]:
         """Take files in; see :class:`memoranda.services.ingest.Ingestion`.
@@ -147,7 +152,8 @@ class Library:
             BadName, UsageError: there can be no such corpus.
             VaultFull, VaultReadOnly, VaultBusy: what was told before is kept.
         """
-        run = Ingestion(self._storage, corpus, convert, redacted=redacted, replacing=replacing)
+        self._check_case(corpus)
+        run = Ingestion(self._storage, corpus, convert, redacted=redacted, replacing=replacing, overwriting=overwriting)
         wanted = [Source.file(one) if isinstance(one, str) else one for one in sources]
         try:
             yield from run.run(wanted, progress)
@@ -181,6 +187,8 @@ class Library:
                     yield found[3], os.path.basename(found[0].head.source) or os.path.basename(found[2])
 
         change, lines = new_change_id(), 0
+        with self._storage.locked():
+            recover_documents(self._storage, corpus)
         for made in convert(jobs()):
             while isinstance(first := order.popleft(), Ingested):
                 yield first
@@ -216,11 +224,17 @@ class Library:
             return Ingested(one.id, "unchanged", one.id)
         new = head_of(made, one.head.source, sha256(data).hexdigest(), self._storage).document(body)
         with self._storage.locked():
-            if self._files.read(corpus, one.id) != text:
+            present = read_bytes(self._files.markdown(corpus, one.id))
+            if present.decode("utf-8", "replace") != text:
                 return Ingested(one.id, "edited", one.id, "it changed meanwhile; try again")
-            self._files.set_aside(change_of(id), corpus, [one.id])
-            self._files.put(corpus, [NewDocument(one.id, new, data, os.path.splitext(original)[1])])
-            log_documents(self._storage, id, "reconvert", corpus, {one.id: content_hash(new.decode("utf-8"))})
+            document = NewDocument(one.id, new, data, os.path.splitext(original)[1], present)
+            with announced(
+                self._storage, id, "reconvert", corpus, {one.id: content_hash(new.decode("utf-8"))}
+            ) as logged:
+                self._files.set_aside(change_of(id), corpus, [one.id])
+                if self._files.put(corpus, [document]):
+                    logged.clear()
+                    return Ingested(one.id, "edited", one.id, "it changed meanwhile; try again")
         return Ingested(one.id, "converted", one.id, "", made.notes)
 
     def remove(self, corpus: str, documents: Sequence[str]) -> str:
@@ -230,34 +244,50 @@ class Library:
             NotFound: there is no such document; nothing was removed.
             VaultReadOnly, VaultBusy.
         """
+        documents = [check_identifier(document, "a document") for document in documents]
+        left = self._files.documents_left(corpus)
         for document in documents:
-            if not self._files.exists(corpus, document):
+            if document not in left:
                 raise NotFound(f"there is no document {document} in {corpus}")
+        parents = [f"kb/{corpus}/{document}" for document in documents]
         with self._storage.locked():
-            ledger = DocumentLedger(self._storage.vault, corpus)
-            known = {one.id: one for one in self.known(corpus)}
+            recover_documents(self._storage, corpus)
+            sources = {one.head.source for one in self.known(corpus) if one.id in documents}
+            # Before the documents, so that who is killed in between is told of them still; and after them, since
+            # somebody may have looked at them meanwhile.
+            self._wipe(corpus, parents)
             for document in documents:
-                if (one := known.get(document)) is not None:
-                    ledger.forget_source(one.head.source)
                 self._files.erase(corpus, document)
-            ledger.documents(self._documents.files(corpus))
+            self._wipe(corpus, parents)
+            ledger = DocumentLedger(self._storage.vault, corpus)
+            kept = ledger.documents(self._documents.files(corpus))
+            ledger.keep_digests({one.head.hash for one in kept})
             ledger.save()
             folder = self._files.folder("docs", corpus)
-            sources = {known[one].head.source for one in documents if one in known}
-            gone = [one.path for one in read_refusals(folder) if os.path.realpath(one.path) in sources]
+            gone = [
+                one.path
+                for one in read_refusals(folder)
+                if os.path.realpath(one.path) in sources or one.document in documents
+            ]
             update_refusals(folder, gone, ())
             gone_now: dict[str, str | None] = dict.fromkeys(documents)
             change = new_change_id()
             log_documents(self._storage, change, "withdraw", corpus, gone_now)
-            self._wipe(corpus, [f"kb/{corpus}/{document}" for document in documents])
         self._changed()
         return change
 
     def of_user(self, user: str) -> dict[str, list[str]]:
-        """The documents that belong to one person, by corpus. Raises VaultUnreadable."""
+        """What is left of documents that belong to one person, by corpus. Raises VaultUnreadable."""
         scope = name_key(f"user/{user}")
-        found = {corpus: self.known(corpus) for corpus in self.corpora() if self.settings(corpus).scope == scope}
-        return {corpus: [one.id for one in known] for corpus, known in found.items() if known}
+        mine = [corpus for corpus in self.corpora() if self.settings(corpus).scope == scope]
+        found = {corpus: sorted(self._files.documents_left(corpus)) for corpus in mine}
+        return {corpus: left for corpus, left in found.items() if left}
+
+    def _check_case(self, corpus: str) -> None:
+        """Raises UsageError: there is one of that name but for upper and lower case, which not every system tells."""
+        for other in self.corpora():
+            if other != corpus and name_key(other) == name_key(corpus):
+                raise UsageError(f"there is a corpus {other!r} already; {corpus!r} differs by case alone")
 
     def _originals(self, corpus: str) -> set[str]:
         try:

@@ -19,7 +19,16 @@ from memoranda.core.errors import NotFound, UsageError
 from memoranda.core.frontmatter import front_matter_end
 from memoranda.core.names import check_identifier, content_hash, normalize_newlines
 from memoranda.core.records import dataclass
-from memoranda.storage.files import make_folder, read_bytes, remove_file, sync_folder, write_temporary, writing
+from memoranda.storage.files import (
+    TEMPORARY_PREFIX,
+    exchange,
+    make_folder,
+    read_bytes,
+    remove_file,
+    sync_folder,
+    write_temporary,
+    writing,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,12 +71,16 @@ class DocumentHead:
 
 @dataclass(frozen=True, slots=True)
 class NewDocument:
-    """A document to be put: its file's bytes, and its original's with its ending (``None``: none is kept)."""
+    """A document to be put: its file's bytes, and its original's with its ending (``None``: none is kept).
+
+    ``expected`` are the bytes that it is to replace (``None``: whatever there is).
+    """
 
     id: str
     markdown: bytes
     original: bytes | None = None
     ending: str = ""
+    expected: bytes | None = None
 
 
 def split_document(text: str) -> tuple[DocumentHead, str]:
@@ -91,6 +104,17 @@ def read_head(path: str) -> DocumentHead:
     return DocumentHead()
 
 
+@dataclass(slots=True)
+class _Made:
+    """A document that is to be put: the temporaries of its markdown and its original, and their places."""
+
+    new: NewDocument
+    target: str
+    markdown: str
+    original: str
+    original_target: str
+
+
 class DocumentFiles:
     """The files of documents. Writers hold the vault's lock."""
 
@@ -107,7 +131,11 @@ class DocumentFiles:
 
     def markdown(self, corpus: str, document: str) -> str:
         """The path of a document's markdown. Raises BadName, UsageError, OutsideVault."""
-        return os.path.join(self.folder("docs", corpus), check_identifier(document, "a document") + _ENDING)
+        name = check_identifier(document, "a document") + _ENDING
+        path = os.path.join(self.folder("docs", corpus), name)
+        if os.path.islink(path):
+            self._vault.check_inside(path, f"docs/{corpus}/{name}")
+        return path
 
     def exists(self, corpus: str, document: str) -> bool:
         """Whether there is such a document."""
@@ -130,42 +158,76 @@ class DocumentFiles:
         """The path of a document's original, where one was kept."""
         return next(_named(self.folder("raw", corpus), document), None)
 
-    def put(self, corpus: str, documents: Sequence[NewDocument]) -> None:
-        """Put documents with their originals, all durable when this returns.
+    def documents_left(self, corpus: str) -> set[str]:
+        """The documents of which anything is left: markdown, an original, or an earlier version."""
+        found: set[str] = set()
+        docs = [self.folder("docs", corpus), *(one for one in self._versions(corpus) if one.endswith("docs"))]
+        for folder in docs:
+            with suppress(OSError):
+                found |= {name.removesuffix(_ENDING) for name in os.listdir(folder) if name.endswith(_ENDING)}
+        with suppress(OSError):
+            for name in os.listdir(self.folder("raw", corpus)):
+                if not {name, os.path.splitext(name)[0]} & found:
+                    found.add(os.path.splitext(name)[0])
+        return {name for name in found if not name.startswith(".")}
+
+    def put(self, corpus: str, documents: Sequence[NewDocument]) -> set[str]:
+        """Put documents with their originals, all durable when this returns; those that were not.
+
+        That is what is not any more as it was ``expected``: a person saved it just now.
 
         Raises VaultFull, VaultReadOnly: some of them may be there.
         """
         docs, raw = self.folder("docs", corpus), self.folder("raw", corpus)
+        made: list[_Made] = []
+        kept_out: set[str] = set()
         with writing(docs):
             make_folder(docs)
-            moves: list[tuple[str, str]] = []
-            replaced = [one for one in documents if self.exists(corpus, one.id)]
             try:
                 for one in documents:
+                    target, original = self.markdown(corpus, one.id), ""
                     if one.original is not None:
                         make_folder(raw)
-                        moves.append((write_temporary(raw, one.original, sync=False), f"{raw}/{one.id}{one.ending}"))
-                    target = self.markdown(corpus, one.id)
-                    moves.append((write_temporary(docs, one.markdown, like=target, sync=False), target))
+                        original = write_temporary(raw, one.original, sync=False)
+                    made.append(_Made(one, target, "", original, f"{raw}/{one.id}{one.ending}"))
+                    made[-1].markdown = write_temporary(docs, one.markdown, like=target, sync=False)
                 # Together this costs a third of what it costs one by one.
-                for temporary, _ in moves:
-                    _sync(temporary)
-                for number, (temporary, target) in enumerate(moves):
-                    os.replace(temporary, target)
-                    moves[number] = ("", target)
-            except BaseException:
-                for temporary, _ in moves:
-                    if temporary:
+                for each in made:
+                    for temporary in filter(None, (each.original, each.markdown)):
+                        _sync(temporary)
+                for each in made:
+                    if not self._put(each, raw):
+                        kept_out.add(each.new.id)
+            finally:
+                for each in made:
+                    for temporary in filter(None, (each.original, each.markdown)):
                         with suppress(OSError):
                             os.unlink(temporary)
-                raise
-            for one in replaced:
-                for former in list(_named(raw, one.id)):
-                    # Its new version has another ending, or none is kept.
-                    if one.original is None or os.path.basename(former) != one.id + one.ending:
-                        os.unlink(former)
-            for folder in {os.path.dirname(target) for _, target in moves}:
-                sync_folder(folder)
+            sync_folder(docs)
+            if any(each.original for each in made):
+                sync_folder(raw)
+        return kept_out
+
+    def _put(self, made: _Made, raw: str) -> bool:
+        """Put one document, the original first; False, and nothing is done, where it is not as it was expected."""
+        was_there, exchanged = os.path.exists(made.target), False
+        if made.original:
+            had_original = os.path.exists(made.original_target)
+            exchanged = had_original and exchange(made.original, made.original_target)
+            if not exchanged:
+                os.replace(made.original, made.original_target)
+        if not _swap(made.markdown, made.target, made.new.expected):
+            if exchanged:
+                exchange(made.original, made.original_target)
+            elif made.original and not had_original:
+                os.unlink(made.original_target)
+            return False
+        if was_there:
+            for former in list(_named(raw, made.new.id)):
+                # Its new version has another ending, or none is kept.
+                if not made.original or former != made.original_target:
+                    os.unlink(former)
+        return True
 
     def set_aside(self, change: str, corpus: str, documents: Iterable[str]) -> None:
         """Keep documents and originals as they are now, as what ``change`` will have replaced. Raises VaultFull."""
@@ -198,29 +260,42 @@ class DocumentFiles:
                 remove_file(path)
 
     def erase(self, corpus: str, document: str) -> None:
-        """Remove a document, its original, and all that they ever were. Raises VaultReadOnly."""
+        """Remove a document, its original, and all that they ever were; the document last. Raises VaultReadOnly."""
+        for folder in self._versions(corpus):
+            for path in list(_named(folder, document)):
+                with writing(path):
+                    remove_file(path)
+            with suppress(OSError):
+                os.rmdir(folder)
+                os.rmdir(os.path.dirname(folder))
         self.take_out(corpus, document)
-        changes = self._vault.path(f"history/kb/{corpus}")
-        with suppress(FileNotFoundError):
-            for change in os.listdir(changes):
-                for kind in ("docs", "raw"):
-                    folder = os.path.join(changes, change, kind)
-                    for path in list(_named(folder, document)):
-                        with writing(path):
-                            remove_file(path)
-                    with suppress(OSError):
-                        os.rmdir(folder)
-                with suppress(OSError):
-                    os.rmdir(os.path.join(changes, change))
+
+    def clear_temporaries(self, corpus: str) -> None:
+        """Remove what a crash left half-written; with the lock nobody is writing. Raises VaultReadOnly."""
+        for folder in (self.folder("docs", corpus), self.folder("raw", corpus), *self._versions(corpus)):
+            with suppress(OSError):
+                for name in os.listdir(folder):
+                    if name.startswith(TEMPORARY_PREFIX) and name.endswith(".tmp"):
+                        os.unlink(os.path.join(folder, name))
+
+    def _versions(self, corpus: str) -> list[str]:
+        """The folders of earlier versions."""
+        changes = self._kept("", corpus)
+        found: list[str] = []
+        with suppress(OSError):
+            for change in sorted(os.listdir(changes)):
+                found += [os.path.join(self._kept(change, corpus), kind) for kind in ("docs", "raw")]
+        return [folder for folder in found if os.path.isdir(folder)]
 
     def _files(self, corpus: str, document: str) -> list[tuple[str, str]]:
+        document = check_identifier(document, "a document")
         found = [("raw", path) for path in _named(self.folder("raw", corpus), document)]
         if self.exists(corpus, document):
             found.append(("docs", self.markdown(corpus, document)))
         return found
 
     def _kept(self, change: str, corpus: str) -> str:
-        relative = f"history/kb/{corpus}/{change}"
+        relative = f"history/kb/{corpus}/{change}".rstrip("/")
         path = self._vault.path(relative)
         self._vault.check_inside(path, relative)
         return path
@@ -236,6 +311,25 @@ def _named(folder: str, document: str) -> Iterator[str]:
         stem, ending = os.path.splitext(name)
         if name == document or (stem == document and ending):
             yield os.path.join(folder, name)
+
+
+def _swap(temporary: str, target: str, expected: bytes | None) -> bool:
+    """Put a file in another's place, if that is as it was expected; whether it was. The temporary may be left."""
+    if expected is None:
+        os.replace(temporary, target)
+        return True
+    try:
+        if read_bytes(target) != expected:
+            return False
+        if not exchange(temporary, target):
+            os.replace(temporary, target)
+            return True
+        if read_bytes(temporary) == expected:
+            return True
+        exchange(temporary, target)  # a save slipped in between: it goes back
+    except FileNotFoundError:
+        pass
+    return False
 
 
 def _sync(path: str) -> None:

@@ -11,14 +11,16 @@ import json
 import os
 import time
 
+from memoranda.core.errors import OutsideVault
 from memoranda.core.records import dataclass
-from memoranda.storage.baseline_files import replace_unsynced
+from memoranda.storage.baseline_files import checksum, replace_unsynced
 from memoranda.storage.document_files import DocumentHead, read_head
 from memoranda.storage.files import Stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
+    from typing import Any
 
     from memoranda.storage.documents import DocumentFile
     from memoranda.storage.vault import VaultFolder
@@ -40,6 +42,7 @@ class DocumentLedger:
     """The ledger of one corpus. ``save`` it after use; a lost one costs time and nothing else."""
 
     def __init__(self, vault: VaultFolder, corpus: str) -> None:
+        self._vault = vault
         self._path = vault.path(f".cache/documents/{corpus}.json")
         self._folder = os.path.dirname(self._path)
         #: A document's stamp and front matter, a source's stamp and digest: packed, since there may be very many.
@@ -47,11 +50,13 @@ class DocumentLedger:
         self._sources: dict[str, str] = {}
         self._changed = False
         try:
+            vault.check_inside(self._folder, ".cache/documents")
             with open(self._path, "rb") as stream:
-                found = json.load(stream)
-            if found["version"] == _VERSION:
+                check, _, data = stream.read().partition(b"\n")
+            found: Any = json.loads(data) if check == checksum(data) else {}
+            if found.get("version") == _VERSION:
                 self._documents, self._sources = (_texts(found[name]) for name in ("documents", "sources"))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, OutsideVault):
             pass
 
     def documents(self, files: Iterable[DocumentFile]) -> list[KnownDocument]:
@@ -79,16 +84,17 @@ class DocumentLedger:
         known, _, digest = self._sources.get(source, "").rpartition(" ")
         return digest if known == _packed(stamp) else ""
 
-    def note_digest(self, source: str, stamp: Stamp, digest: str) -> None:
-        """Remember a file's digest, unless it may be changing still."""
-        if stamp.is_settled(time.time_ns()):
+    def note_digest(self, source: str, stamp: Stamp, digest: str, since: int) -> None:
+        """Remember a file's digest, unless it may have been changing when it was looked at (in nanoseconds)."""
+        if stamp.is_settled(since):
             self._sources[source] = f"{_packed(stamp)} {digest}"
             self._changed = True
 
-    def forget_source(self, source: str) -> None:
-        """Know nothing of a file any more."""
-        if self._sources.pop(source, None) is not None:
-            self._changed = True
+    def keep_digests(self, digests: Collection[str]) -> None:
+        """Know nothing more of files but those with these digests."""
+        kept = {source: known for source, known in self._sources.items() if known.rpartition(" ")[2] in digests}
+        self._changed = self._changed or len(kept) != len(self._sources)
+        self._sources = kept
 
     def save(self) -> None:
         """Write it down, where anything is new."""
@@ -96,12 +102,12 @@ class DocumentLedger:
             return
         data = {"version": _VERSION, "documents": self._documents, "sources": self._sources}
         try:
+            self._vault.check_inside(self._folder, ".cache/documents")
             os.makedirs(self._folder, 0o700, exist_ok=True)
-            replace_unsynced(
-                self._path, json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-            )
+            packed = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+            replace_unsynced(self._path, checksum(packed) + b"\n" + packed)
             self._changed = False
-        except (OSError, UnicodeError):
+        except (OSError, UnicodeError, OutsideVault):
             pass  # the next run reads more
 
 

@@ -84,7 +84,7 @@ class Documents:
         stamp = _stamp(path)
         known = self._known.get(corpus)
         if known is None or known[0] != stamp:
-            known = self._known[corpus] = (stamp, CorpusSettings() if stamp is None else _settings_in(path))
+            known = self._known[corpus] = (stamp, _settings_in(path) if os.path.lexists(path) else CorpusSettings())
         return known[1]
 
     def files(self, only: str = "") -> Iterator[DocumentFile]:
@@ -131,9 +131,10 @@ def _settings_in(path: str) -> CorpusSettings:
     try:
         table: Any = json.loads(read_bytes(path))
     except (OSError, ValueError, RecursionError) as error:
-        return CorpusSettings(faults=(f"cannot be read: {error}",))
+        # Whose it is cannot be told: nobody is shown what may be private.
+        return CorpusSettings(scope="", faults=(f"cannot be read: {error}",))
     if not isinstance(table, dict):
-        return CorpusSettings(faults=("is no JSON object",))
+        return CorpusSettings(scope="", faults=("is no JSON object",))
     return check_settings(table)
 
 

@@ -6,6 +6,7 @@ import json
 import os
 from contextlib import suppress
 
+from memoranda.core.errors import OutsideVault
 from memoranda.core.records import dataclass
 from memoranda.storage.files import read_bytes, remove_file, replace_file, writing
 
@@ -31,8 +32,8 @@ class Refused:
 def read_refusals(folder: str) -> list[Refused]:
     """The files that a corpus skipped, by path; a line that means nothing is left out."""
     found: list[Refused] = []
-    with suppress(OSError):
-        for line in read_bytes(os.path.join(folder, _NAME)).decode("utf-8", "replace").split("\n"):
+    with suppress(OSError, UnicodeError):
+        for line in read_bytes(os.path.join(folder, _NAME)).decode("utf-8", "surrogatepass").split("\n"):
             with suppress(ValueError, TypeError, AttributeError):
                 row = json.loads(line)
                 found.append(Refused(*(str(row.get(name) or "") for name in Refused.__slots__)))
@@ -47,6 +48,8 @@ def update_refusals(folder: str, looked_at: Collection[str], refused: Iterable[R
     if now == before:
         return
     path = os.path.join(folder, _NAME)
+    if os.path.islink(path):
+        raise OutsideVault(f"{path} is a link; it is not written through")
     with writing(path):
         if not now:
             remove_file(path)

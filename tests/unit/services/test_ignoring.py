@@ -52,7 +52,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=300)
 @given(lines)
 def test_the_same_files_are_left_out_as_by_git(tree: Path, written: list[str]) -> None:
     (tree / ".gitignore").write_text("\n".join(written) + "\n")
@@ -81,3 +81,14 @@ def test_the_deepest_file_decides_and_remarks_are_none(tmp_path: Path) -> None:
     assert not is_left_out(str(tmp_path / "in/keep.log"), False, (above, below))
     assert not is_left_out(str(tmp_path / "a.md"), False, (above,))
     assert read_rules(str(tmp_path / "none")) is None
+
+
+@pytest.mark.parametrize("rule", ["[z-a]", "*a" * 40 + "b", "**/" * 30 + "x", "[", "\\", "a\\", "[]", "**", "/", "!"])
+def test_no_rule_is_a_trap(tmp_path: Path, rule: str) -> None:
+    (tmp_path / ".gitignore").write_text(f"{rule}\n")
+    rules = read_rules(str(tmp_path))
+    path = tmp_path / ("a" * 120)
+    deep = tmp_path.joinpath(*"abcdefghijklmnopqrstuvw")
+    if rules is not None:
+        assert is_left_out(str(path), False, (rules,)) in (True, False)
+        assert is_left_out(str(deep), False, (rules,)) in (True, False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import pytest
 
 from memoranda.bootstrap import Vault
 from memoranda.core.documents import Converted, NotConverted
-from memoranda.core.errors import CannotUndo, UsageError, VaultFull
+from memoranda.core.errors import CannotUndo, MemorandaError, UsageError, VaultFull
+from memoranda.services import document_log
 from memoranda.services.ingest import Ingested, Ingestion, Source
 from memoranda.storage import document_files
 
@@ -171,3 +173,149 @@ def test_settings_that_mean_nothing_are_refused(vault: Vault, settings: dict[str
     with pytest.raises(UsageError):
         vault.library.configure("c", settings)
     assert not Path(vault.root, "docs/c/corpus.json").exists()
+
+
+def test_odd_names_are_no_trouble(vault: Vault, folder: Path) -> None:
+    names = ["con.foo.txt", "git_conflict.md", "my.conflict.txt", "x." + "e" * 240, "각.txt", "a b'\"#.md", "---.md"]
+    paths = put(folder, **{name: f"text {at}" for at, name in enumerate(names)})
+    told = list(vault.library.add("c", paths, convert))
+    assert {one.outcome for one in told} == {"stored"}
+    assert {one.id for one in vault.library.known("c")} == {one.document for one in told}
+    status = vault.library.status("c")
+    assert (status.edited, status.without_original) == ((), ())
+    vault.library.remove("c", [one.document for one in told])
+    assert not [file for kind in ("docs", "raw") for file in Path(vault.root, kind).rglob("*.*") if "text" in file.name]
+    assert not list(Path(vault.root, "raw/c").iterdir())
+
+
+def test_what_a_person_edited_is_replaced_on_demand_alone(vault: Vault, folder: Path) -> None:
+    (path,) = put(folder, a="one")
+    (told,) = vault.library.add("c", [path], convert)
+    kept = Path(vault.root, f"docs/c/{told.document}.md")
+    kept.write_text(kept.read_text() + "mine\n")
+    put(folder, a="two")
+    assert outcomes(vault.library.add("c", [path], convert, replacing=True)) == {"a": "edited"}
+    assert "mine" in kept.read_text()
+    assert outcomes(vault.library.add("c", [path], convert, replacing=True, overwriting=True)) == {"a": "replaced"}
+    assert "two" in kept.read_text()
+    vault.undo()
+    assert "mine" in kept.read_text()
+
+
+def test_a_save_in_the_middle_of_a_replacement_stands(
+    vault: Vault, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (path,) = put(folder, a="one")
+    (told,) = vault.library.add("c", [path], convert)
+    kept, raw = Path(vault.root, f"docs/c/{told.document}.md"), Path(vault.root, f"raw/c/{told.document}")
+    put(folder, a="two")
+    real = document_files.DocumentFiles.set_aside
+
+    def set_aside(self: document_files.DocumentFiles, *given: object) -> None:
+        real(self, *given)  # type: ignore[arg-type]
+        kept.write_text("saved just now")
+
+    monkeypatch.setattr(document_files.DocumentFiles, "set_aside", set_aside)
+    assert outcomes(vault.library.add("c", [path], convert, replacing=True)) == {"a": "edited"}
+    assert kept.read_text() == "saved just now"
+    assert raw.read_text() == "one"
+
+
+def test_a_line_that_a_crash_kept_from_the_journal_is_written_later(
+    vault: Vault, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = put(folder, a="one", b="two")
+    real = document_log.log_documents
+
+    def crash(*given: object, **more: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(document_log, "log_documents", crash)
+    with pytest.raises(KeyboardInterrupt):
+        list(vault.library.add("c", paths, convert))
+    monkeypatch.setattr(document_log, "log_documents", real)
+    assert len(vault.library.known("c")) == 2
+    assert outcomes(vault.library.add("c", paths, convert)) == {"a": "unchanged", "b": "unchanged"}
+    assert vault.undo().status == "restored"
+    assert vault.library.known("c") == []
+    assert not list(Path(vault.root, "history/kb/c").rglob("unlogged*"))
+
+
+def test_undo_does_not_take_pruned_history_for_nothing(vault: Vault, folder: Path) -> None:
+    (path,) = put(folder, a="one")
+    list(vault.library.add("c", [path], convert))
+    put(folder, a="two")
+    list(vault.library.add("c", [path], convert, replacing=True))
+    shutil.rmtree(Path(vault.root, "history/kb"))
+    with pytest.raises(CannotUndo, match="pruned"):
+        vault.undo()
+    assert len(vault.library.known("c")) == 1
+
+
+def test_a_copy_by_hand_is_not_taken_for_the_document(vault: Vault, folder: Path) -> None:
+    (path,) = put(folder, a="one")
+    (told,) = vault.library.add("c", [path], convert)
+    kept = Path(vault.root, f"docs/c/{told.document}.md")
+    copy = kept.with_name("zz-copy.md")
+    copy.write_bytes(kept.read_bytes())
+    put(folder, a="two")
+    assert outcomes(vault.library.add("c", [path], convert, replacing=True)) == {"a": "replaced"}
+    assert "two" in kept.read_text()
+    assert "one" in copy.read_text()
+
+
+@pytest.mark.parametrize("where", ["title", "name", "comment"])
+def test_a_secret_beside_the_text_is_one_too(vault: Vault, folder: Path, where: str) -> None:
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
+    name = f"{key}.html" if where == "name" else "a.html"
+    (path,) = put(folder, **{name: f"<!-- {key} -->text" if where == "comment" else "text"})
+
+    def made(jobs: Iterable[tuple[bytes, str]]) -> Iterator[Converted | NotConverted]:
+        for _ in jobs:
+            yield Converted("text", "html", "fake", "1", title=key if where == "title" else "")
+
+    (told,) = vault.library.add("c", [path], made)
+    assert told.outcome == "secret"
+    (told,) = vault.library.add("c", [path], made, redacted=True)
+    assert told.outcome == "stored"
+    for file in Path(vault.root).rglob("*"):
+        assert key not in file.name
+        if file.is_file() and where != "name":
+            assert key.encode() not in file.read_bytes()
+
+
+def test_what_is_left_of_a_removal_that_was_cut_short_can_be_removed(vault: Vault, folder: Path) -> None:
+    (path,) = put(folder, a="one")
+    (told,) = vault.library.add("c", [path], convert)
+    vault.undo()
+    assert list(Path(vault.root, "history").rglob("*.md"))
+    vault.library.remove("c", [told.document])
+    assert not [file for file in Path(vault.root, "history/kb").rglob("*") if file.is_file()]
+
+
+def test_a_slip_in_the_settings_shows_nobodys_documents(vault: Vault, folder: Path) -> None:
+    (path,) = put(folder, a="the lighthouse")
+    vault.library.create("c", {"scope": "user/lin"})
+    list(vault.library.add("c", [path], convert))
+    settings = Path(vault.root, "docs/c/corpus.json")
+    settings.write_text(settings.read_text().replace("}", ",}"))
+    assert not vault.retrieve("lighthouse", levels=("passage",), deadline=10).hits
+    settings.unlink()
+    settings.symlink_to("nowhere")
+    assert not vault.retrieve("lighthouse", levels=("passage",), deadline=10).hits
+    with pytest.raises(UsageError, match="by case alone"):
+        vault.library.create("C", {})
+
+
+def test_links_that_lead_out_are_neither_read_nor_written(vault: Vault, folder: Path) -> None:
+    (outside,) = put(folder, secret="outside")
+    (path,) = put(folder, a="one")
+    list(vault.library.add("c", [path], convert))
+    Path(vault.root, "docs/c/evil.md").symlink_to(outside)
+    with pytest.raises(MemorandaError):
+        vault.library.text("c", "evil")
+    Path(vault.root, "docs/c/skipped.jsonl").symlink_to(outside)
+    (bad,) = put(folder, b="bad")
+    with pytest.raises(MemorandaError):
+        list(vault.library.add("c", [bad], convert))
+    assert Path(outside).read_text() == "outside"

@@ -53,6 +53,7 @@ def add(session: Session, library: Library, corpus: str, vault: str) -> int:
                 lambda jobs: _converted(pool, jobs),
                 redacted=arguments.redact,
                 replacing=arguments.replace,
+                overwriting=arguments.force,
                 progress=progress,
             ):
                 results.take(result)

@@ -72,7 +72,9 @@ def _arguments(parser: Parser) -> None:
     )
     parser.add_argument("--redact", action="store_true", help="add: take secrets out, and keep no original of those")
     parser.add_argument("--replace", action="store_true", help="add: take in what changed since")
-    parser.add_argument("--force", action="store_true", help="reconvert: overwrite what was edited by hand")
+    parser.add_argument(
+        "--force", action="store_true", help="add --replace, reconvert: overwrite what was edited by hand"
+    )
     parser.add_argument("-k", metavar="N", type=positive, default=10, help="search: how many hits (10)")
     parser.add_argument(
         "--mode", choices=("auto", "keyword", "vector", "hybrid", "grep"), default="auto", help="search: how (auto)"

@@ -93,6 +93,9 @@ class FullParser(argparse.ArgumentParser):
             if self._is_unknown_option(word, known):
                 hint = did_you_mean(word.partition("=")[0], known) if word.startswith("--") else ""
                 self.error(f"no such option: {word!r}{hint}; text that begins with - stands after --")
+        if "--" not in words and any(action.nargs == "*" for action in self._actions):
+            # Words that may be none are taken for none by argparse where an option stands before them.
+            return self.parse_intermixed_args(words)
         return self.parse_args(words)
 
     @staticmethod
