@@ -19,6 +19,7 @@ _COLOURS = {
     "sqlite-vec-bits": "#a3c9a8",
     "chroma": "#7b5ea7",
     "qdrant-local": "#d4a017",
+    "qdrant-memory": "#e9c46a",
 }
 _GREY = "#555555"
 #: One line: what it is called, and its points.
