@@ -236,6 +236,11 @@ def test_memory_and_documents_answer_one_call(cli: Cli, papers: Path) -> None:
 
 
 def test_a_corpus_can_be_set_and_its_settings_hold(cli: Cli, papers: Path) -> None:
+    cli("init")
+    assert cli("kb", "configure", "main", "--size", "80").code == 1
+    assert cli("kb", "create", "main", "--size", "900").code == 0
+    assert cli("kb", "create", "main", "--size", "900").code == 3
+    assert cli("kb", "configure", "main").code == 2
     assert cli("kb", "configure", "main", "--size", "80", "--max-size", "1").code == 0
     assert cli("kb", "configure", "main", "--converter", "html=nothing").code == 2
     assert cli("kb", "configure", "main", "--overlap", "79").code == 2
@@ -249,7 +254,7 @@ def test_a_corpus_can_be_set_and_its_settings_hold(cli: Cli, papers: Path) -> No
     big.write_text("word " * 300_000, encoding="utf-8")
     assert outcomes(cli, str(big)) == {"big.txt": "too_large"}
     settings = json.loads((cli.vault / "docs" / "main" / "corpus.json").read_text("utf-8"))
-    assert settings == {"size": 80, "max_size": 1 << 20}
+    assert settings == {"scope": "shared", "size": 80, "max_size": 1 << 20}
 
 
 def test_what_ignore_files_name_links_and_closed_folders_are_left_out_and_the_rest_is_taken(

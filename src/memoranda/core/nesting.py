@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 
 from memoranda.core.lines import lines
@@ -17,6 +18,8 @@ __all__ = ["Nested", "content_column", "item_lines", "open_item", "open_quote", 
 
 #: Columns of indentation that are left, start and end of what follows them.
 _Slice = tuple[int, int, int]
+#: What may open blocks in a line: marks of quotes and of list items, and the space around them.
+_OPENERS = r"(?:[ \t]*(?:>|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t])))*[ \t]*"
 
 
 class Nested:
@@ -97,10 +100,10 @@ def _item_columns(text: str, block: Block) -> Iterator[_Slice]:
     for begin, stop, end in lines(text, block.start, block.end):
         if begin == block.start:
             first, spaces = measure(text, block.content, stop, _columns(text, begin, block.content))
-            yield spaces, first, end
+            yield from _slices(text, begin, spaces, first, stop, end)
         else:
             first, indent = measure(text, begin, stop, 0)
-            yield max(indent - width, 0), first, end
+            yield from _slices(text, begin, max(indent - width, 0), first, stop, end)
 
 
 def _quote_columns(text: str, block: Block) -> Iterator[_Slice]:
@@ -108,9 +111,24 @@ def _quote_columns(text: str, block: Block) -> Iterator[_Slice]:
         first, indent = measure(text, begin, stop, 0)
         if indent < 4 and text.startswith(">", first, stop):
             first, spaces = measure(text, first + 1, stop, indent + 1)
-            yield max(spaces - 1, 0), first, end
+            yield from _slices(text, begin, max(spaces - 1, 0), first, stop, end)
         else:
             yield indent, first, end  # goes on with the paragraph above without a mark
+
+
+def _slices(text: str, begin: int, spaces: int, first: int, stop: int, end: int) -> Iterator[_Slice]:
+    """A line from ``first`` on, after so many spaces; tabs among what may open blocks reach as far as they did."""
+    at, place = first, first
+    if text.find("\t", first, stop) >= 0:
+        column = _columns(text, begin, first)
+        found = re.compile(_OPENERS).match(text, first, stop)
+        for place in range(first, found.end() if found else first):
+            width = 4 - column % 4 if text[place] == "\t" else 1
+            column += width
+            if text[place] == "\t":
+                yield spaces, at, place
+                spaces, at = width, place + 1
+    yield spaces, at, end
 
 
 def _opened(outside: Nested, slices: list[_Slice]) -> Nested:

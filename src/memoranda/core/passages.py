@@ -34,7 +34,7 @@ __all__ = ["PASSAGES_VERSION", "Passage", "cut", "searched_text"]
 _SMALLEST = 40
 
 _compiled = cache(re.compile)
-_PLACE = r"[ \t]*<!--[ \t]*(page|slide|sheet)[ \t]+([^\r\n]{1,200}?)[ \t]*-->[ \t]*"
+_PLACE = r"[ \t]*<!--[ \t]*(page|slide|sheet|file)[ \t]+([^\r\n]{1,200}?)[ \t]*-->[ \t]*"
 _PLACE_LINES = rf"(?m)^{_PLACE}\r?$"
 _TITLE = r"(?mi)^title[ \t]*:[ \t]*([^\r\n]{1,1000}?)[ \t]*\r?$"
 # What a paragraph ends with that does not go on behind a page's end.

@@ -46,7 +46,7 @@ class RetrievalParameters:
     (:mod:`memoranda.retrieval.fusion`) with a share of ``dense_weight`` for
     vectors (``passage_weight`` among passages); the ``dense_pool`` nearest are looked at. What is ``near`` standard
     deviations nearer than unrelated texts are is an answer, whatever words it
-    holds; in a small vault ``near_among_few``. ``surely_near`` more, and it is
+    holds (``passage_near`` among passages); in a small vault ``near_among_few``. ``surely_near`` more, and it is
     not weak.
     """
 
@@ -72,6 +72,7 @@ class RetrievalParameters:
     passage_weight: float = 0.55
     dense_pool: int = 64
     near: float = 7.0
+    passage_near: float = 4.0
     near_among_few: float = 2.5
     surely_near: float = 1.5
 
@@ -79,7 +80,12 @@ class RetrievalParameters:
         """The same, with what is particular to a level in the place of what holds in general."""
         if level != "passage":
             return self
-        return replace(self, floor=min(self.floor, self.passage_floor), dense_weight=self.passage_weight)
+        return replace(
+            self,
+            floor=min(self.floor, self.passage_floor),
+            near=min(self.near, self.passage_near),
+            dense_weight=self.passage_weight,
+        )
 
     def bm25(self, level: Level) -> Bm25Parameters:
         """The keyword parameters of a level: passages are longer than what is remembered."""

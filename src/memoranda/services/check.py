@@ -115,6 +115,21 @@ def _document_problems(storage: Storage) -> Iterator[Problem]:
         except OSError as error:
             yield Problem(file.relative, 0, "unreadable", f"could not be read ({error.strerror})")
     yield from _lone_originals(storage, documents)
+    yield from _not_searched(storage, documents)
+
+
+def _not_searched(storage: Storage, documents: Documents) -> Iterator[Problem]:
+    """What somebody put into ``docs/`` that is no document: another ending, a folder, a name with ``#``."""
+    known = {file.relative for file in documents.files()}
+    corpora = documents.corpora()
+    for corpus in ("", *corpora):
+        with suppress(OSError):
+            for name in sorted(os.listdir(storage.vault.path(f"docs/{corpus}".rstrip("/")))):
+                relative = f"docs/{corpus}/{name}" if corpus else f"docs/{name}"
+                if name.startswith(".") or name in ("corpus.json", "skipped.jsonl") or relative in known:
+                    continue
+                if corpus or name not in corpora:
+                    yield Problem(relative, 0, "not-searched", "is no document; docs/CORPUS/NAME.md is one")
 
 
 def _lone_originals(storage: Storage, documents: Documents) -> Iterator[Problem]:

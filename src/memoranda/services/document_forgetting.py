@@ -8,7 +8,7 @@ from memoranda.core.model import Forgotten
 from memoranda.core.records import replace
 from memoranda.index.segment_keeper import wipe_segment
 from memoranda.services.forget import make_cache_anew
-from memoranda.services.scrub import scrub_usage
+from memoranda.services.scrub import scrub_documents, scrub_usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ def wipe_documents(storage: Storage, embedding: Embedding | None, parents: Seque
     the files.
     """
     scrub_usage(storage, (), parents)
+    scrub_documents(storage, parents)
     wipe_segment(storage.vault, "passages")
     if embedding is not None and not embedding.wipe_parents(parents):
         make_cache_anew(storage, spare_vectors=False)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from memoranda.core.model import JournalEntry
     from memoranda.storage.store import Storage
 
-__all__ = ["is_about_documents", "undo_documents"]
+__all__ = ["is_about_documents", "is_forgotten", "undo_documents"]
 
 _ACTIONS = frozenset({"ingest", "replace", "reconvert", "restore"})
 _REPLACING = frozenset({"replace", "reconvert"})
@@ -25,11 +25,16 @@ def is_about_documents(entry: JournalEntry) -> bool:
     return entry.action in _ACTIONS and bool(digests_in(entry))
 
 
+def is_forgotten(entry: JournalEntry) -> bool:
+    """Whether a line was about documents that have all been removed for good."""
+    return entry.detail.get("documents") == {} and "forgotten" in entry.detail
+
+
 def undo_documents(storage: Storage, entry: JournalEntry) -> Written:
     """Take back the whole change that a line belongs to.
 
     Raises:
-        CannotUndo: one of its documents has changed since; nothing was done.
+        CannotUndo: none of its documents is as it left it; nothing was done. Those that have changed stay.
         VaultFull, VaultReadOnly, VaultBusy.
     """
     whole = change_of(entry.id)
@@ -49,23 +54,26 @@ def undo_documents(storage: Storage, entry: JournalEntry) -> Written:
         for one, digest in before.items():
             if digest is None and (entry.action in _REPLACING or (isinstance(kept, list) and one in kept)):
                 raise CannotUndo(f"the history no longer has kb/{corpus}/{one} as it was; it was pruned")
-        for one, digest in after.items():
-            # What is as it was before, a run of this that was cut short has put back.
-            if now[one] != digest and now[one] != before[one]:
-                raise CannotUndo(f"kb/{corpus}/{one} has changed since; undo the newer change first")
+        # What is as it was before, a run of this that was cut short has put back; or somebody has removed it.
+        changed = [one for one, digest in after.items() if now[one] not in (digest, before[one])]
+        if not any(now[one] == digest for one, digest in after.items()):
+            left = "is as it was" if not changed else "has changed since"
+            raise CannotUndo(f"what {whole} did to documents in kb/{corpus} {left}; there is nothing to take back")
         files.set_aside(change, corpus, [one for one in after if now[one] == after[one]])
-        notes: list[str] = []
+        notes: list[str] = [f"kb/{corpus}/{one} has changed since: it stays as it is" for one in changed]
         for one in after:
             if now[one] == after[one]:
                 files.bring_back(whole, corpus, one)
-            notes.append(f"{'removed' if before[one] is None else 'restored'} kb/{corpus}/{one}")
+            if one not in changed:
+                notes.append(f"{'removed' if before[one] is None else 'restored'} kb/{corpus}/{one}")
+        before = {one: digest for one, digest in before.items() if one not in changed}
         log_documents(
             storage,
             change,
             "restore",
             corpus,
             before,
-            {"undoes": whole, "action": entry.action, "replaced": [one for one in after if now[one] is not None]},
+            {"undoes": whole, "action": entry.action, "replaced": [one for one in before if now[one] is not None]},
         )
     if len(notes) > _TOLD:
         notes = [*notes[:_TOLD], f"and {len(notes) - _TOLD} more"]

@@ -168,9 +168,10 @@ class Ingestion:
             some, waiting, size, since = waiting, [], 0, time.monotonic()
             done = self._keep(some)
             for one in done:
-                looked_at.add(one.path)
+                where = one.path if "://" in one.path else readable_name(os.path.abspath(one.path))
+                looked_at.add(where)
                 if one.outcome not in FINE:
-                    refused.append(Refused(one.path, one.outcome, one.reason, one.document))
+                    refused.append(Refused(where, one.outcome, one.reason, one.document))
             told += len(done)
             if progress is not None:
                 progress(told, len(sources))

@@ -270,9 +270,8 @@ class Library:
                 if os.path.realpath(one.path) in sources or one.document in documents
             ]
             update_refusals(folder, gone, ())
-            gone_now: dict[str, str | None] = dict.fromkeys(documents)
             change = new_change_id()
-            log_documents(self._storage, change, "withdraw", corpus, gone_now)
+            log_documents(self._storage, change, "withdraw", corpus, {}, {"forgotten": len(documents)})
         self._changed()
         return change
 

@@ -241,6 +241,25 @@ def scrub_usage(storage: Storage, addresses: Iterable[str], parents: Iterable[st
         os.unlink(lines.torn_path)
 
 
+def scrub_documents(storage: Storage, parents: Iterable[str]) -> None:
+    """Drop documents (``kb/<corpus>/<document>``) from the journal, which keeps how many they were; needs the lock."""
+    gone: dict[str, set[str]] = {}
+    for parent in parents:
+        corpus, _, document = parent.rpartition("/")
+        gone.setdefault(corpus, set()).add(document)
+
+    def change(entry: JournalEntry) -> JournalEntry:
+        documents, names = entry.detail.get("documents"), gone.get(entry.source or "")
+        if not names or not isinstance(documents, dict) or not names & documents.keys():
+            return entry
+        kept = {name: digest for name, digest in documents.items() if name not in names}
+        detail = {key: value for key, value in entry.detail.items() if key != "replaced"}
+        forgotten = detail.get("forgotten", 0) + len(documents) - len(kept)
+        return replace(entry, detail={**detail, "documents": kept, "forgotten": forgotten})
+
+    storage.journal.scrub(change)
+
+
 def clear_temporaries(storage: Storage) -> None:
     """Remove temporaries that a crash left outside the memory folders; needs the lock, so nobody is writing one."""
     root = storage.vault.root

@@ -7,7 +7,7 @@ from memoranda.core.metadata import EMPTY_METADATA, parse_comment
 from memoranda.core.model import Written
 from memoranda.core.names import content_hash
 from memoranda.services.conversations import take_back_turns
-from memoranda.services.document_undo import is_about_documents, undo_documents
+from memoranda.services.document_undo import is_about_documents, is_forgotten, undo_documents
 from memoranda.storage.history import ItemChange
 from memoranda.storage.journal import change_of
 from memoranda.storage.recovery import apply_edits, reversed_edits
@@ -106,7 +106,7 @@ def _entry(writer: Writer, journal_id: str | None) -> JournalEntry:
 def _is_next(entry: JournalEntry, undone: set[str]) -> bool:
     if entry.id in undone or change_of(entry.id) in undone:
         return False
-    if entry.action in ("restore", _REMOVED):
+    if entry.action in ("restore", _REMOVED) or is_forgotten(entry):
         return False
     if entry.action == "import":
         from memoranda.services.extraction.application import ACTOR

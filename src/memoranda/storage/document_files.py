@@ -231,15 +231,26 @@ class DocumentFiles:
 
     def set_aside(self, change: str, corpus: str, documents: Iterable[str]) -> None:
         """Keep documents and originals as they are now, as what ``change`` will have replaced. Raises VaultFull."""
-        kept = self._kept(change, corpus)
+        kept, folders = self._kept(change, corpus), set()
+        originals = _by_document(self.folder("raw", corpus))
+        moves: list[tuple[str, str]] = []
         with writing(kept):
             for document in documents:
-                for kind, path in self._files(corpus, document):
+                present = [("raw", path) for path in originals.get(document, ())]
+                if self.exists(corpus, document):
+                    present.append(("docs", self.markdown(corpus, document)))
+                for kind, path in present:
                     folder = os.path.join(kept, kind)
                     make_folder(folder)
-                    temporary = write_temporary(folder, read_bytes(path))
-                    os.replace(temporary, os.path.join(folder, os.path.basename(path)))
-                    sync_folder(folder)
+                    folders.add(folder)
+                    temporary = write_temporary(folder, read_bytes(path), sync=False)
+                    moves.append((temporary, os.path.join(folder, os.path.basename(path))))
+            for temporary, _ in moves:
+                _sync(temporary)
+            for temporary, target in moves:
+                os.replace(temporary, target)
+            for folder in folders:
+                sync_folder(folder)
 
     def bring_back(self, change: str, corpus: str, document: str) -> None:
         """Put a document back as it was before ``change``: away, where it was not there. Raises VaultFull."""
@@ -299,6 +310,16 @@ class DocumentFiles:
         path = self._vault.path(relative)
         self._vault.check_inside(path, relative)
         return path
+
+
+def _by_document(folder: str) -> dict[str, list[str]]:
+    """The originals in a folder, by whose they are: by name without an ending, and whole where there is none."""
+    found: dict[str, list[str]] = {}
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            for document in {name, os.path.splitext(name)[0]}:
+                found.setdefault(document, []).append(os.path.join(folder, name))
+    return found
 
 
 def _named(folder: str, document: str) -> Iterator[str]:

@@ -40,10 +40,15 @@ def read_refusals(folder: str) -> list[Refused]:
     return [one for one in found if one.path]
 
 
+def _is_address(path: str) -> bool:
+    return path.lower().startswith(("http://", "https://"))
+
+
 def update_refusals(folder: str, looked_at: Collection[str], refused: Iterable[Refused]) -> None:
     """Say of the files that were looked at which were refused now. Writers hold the lock. Raises VaultFull."""
     before = read_refusals(folder)
-    kept = [one for one in before if one.path not in looked_at]
+    # A file that is not there any more is no fault any more.
+    kept = [one for one in before if one.path not in looked_at and (_is_address(one.path) or os.path.lexists(one.path))]
     now = sorted([*kept, *refused], key=lambda one: one.path)
     if now == before:
         return

@@ -56,3 +56,8 @@ def test_yields_only_what_holds_the_needle():
         "two\n",
         "\nthree two\n"[1:],
     ]
+
+
+def test_a_tab_reaches_as_far_as_it_did_outside_of_its_quote():
+    assert find_links("> > \t[[a]]") == ()
+    assert len(find_links("> \t[[a]]")) == len(find_links("> >\t[[a]]")) == 1

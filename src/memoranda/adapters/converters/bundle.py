@@ -22,6 +22,8 @@ __all__ = ["BundleConverter"]
 
 _SIDE_FILES = ("__MACOSX/", "Thumbs.db", ".DS_Store", "desktop.ini")
 
+_LONGEST_NAME = 150
+
 
 class BundleConverter:
     """Reads what is in an archive by ``find``, which names the converter of a format."""
@@ -68,7 +70,8 @@ class BundleConverter:
             size += len(found.markdown)
             if size > self._limits.markdown:
                 raise NotConverted("too_large", f"makes more than {self._limits.markdown >> 20} MB of markdown")
-            parts += [heading(1, shown), found.markdown]
+            # Pages and sheets of one file are none of the next.
+            parts += [f"<!-- file {shown.replace('>', '')[:_LONGEST_NAME]} -->", heading(1, shown), found.markdown]
             notes += [f"{shown}: {note}" for note in found.notes]
         if not parts and why is not None:
             raise NotConverted(why.kind, f"nothing in the archive can be read; {notes[0]}")

@@ -57,6 +57,10 @@ def add(session: Session, library: Library, corpus: str, vault: str) -> int:
                 progress=progress,
             ):
                 results.take(result)
+        except BaseException:
+            progress.clear()
+            session.out.note(f"cut short after {results.total} of {len(sources)}: run it again to go on")
+            raise
         finally:
             progress.clear()
     return results.report(session.out, "nothing to take in")
@@ -66,6 +70,11 @@ def reconvert(session: Session, library: Library, corpus: str) -> int:
     """Make the documents that the arguments name, or all, again."""
     arguments = session.arguments
     documents = arguments.words
+    if documents and all(one.startswith("kb/") for one in documents):
+        from memoranda.core.addresses import parse_document
+
+        corpus = parse_document(documents[0])[0]
+        documents = [parse_document(one)[1] for one in documents]
     if corpus not in library.corpora():
         raise NotFound(f"there is no corpus {corpus}")
     progress = session.out.progress("documents")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from memoranda.core.errors import NotFound, UsageError
-from memoranda.faces.cli.parsing import Command, json_option, positive
+from memoranda.core.errors import Conflict, NotFound, UsageError
+from memoranda.faces.cli.parsing import Command, json_option, positive, whole
 from memoranda.faces.cli.table import columns
 
 TYPE_CHECKING = False
@@ -17,7 +17,7 @@ __all__ = ["commands"]
 
 _ACTIONS = ("create", "configure", "add", "search", "ls", "status", "read", "reconvert", "reindex", "rm")
 _WITHOUT_WORDS = ("ls", "status", "reconvert", "reindex")
-_MAKING = ("create", "configure", "add")
+_MAKING = ("create", "add")
 _MAIN = "main"
 
 
@@ -59,7 +59,7 @@ def _arguments(parser: Parser) -> None:
     parser.add_argument("--corpus", metavar="NAME", help=f"which corpus (else {_MAIN}; search: all that may be seen)")
     parser.add_argument("--scope", metavar="SCOPE", help="create, configure, search: whose it is (else shared)")
     parser.add_argument("--size", metavar="N", type=positive, help="create, configure: columns of a passage (1000)")
-    parser.add_argument("--overlap", metavar="N", type=positive, help="create, configure: columns repeated (0)")
+    parser.add_argument("--overlap", metavar="N", type=whole, help="create, configure: columns repeated (0)")
     parser.add_argument("--max-size", metavar="MB", type=positive, help="create, configure: of one document (200)")
     parser.add_argument(
         "--converter", metavar="FORMAT=NAME", action="append", help="create, configure: such as docx=pandoc"
@@ -79,7 +79,7 @@ def _arguments(parser: Parser) -> None:
     parser.add_argument(
         "--mode", choices=("auto", "keyword", "vector", "hybrid", "grep"), default="auto", help="search: how (auto)"
     )
-    parser.add_argument("--neighbours", metavar="N", type=positive, default=0, help="search: passages around a hit (0)")
+    parser.add_argument("--neighbours", metavar="N", type=whole, default=0, help="search: passages around a hit (0)")
     parser.add_argument("--explain", action="store_true", help="search: say why each hit was found")
     json_option(parser)
 
@@ -128,12 +128,23 @@ def _run(session: Session, vault: Vault, action: str, words: list[str]) -> int:
         session.out.line("made again from the files")
         return 0
     if action == "rm":
-        library.remove(corpus, words)
+        by_corpus: dict[str, list[str]] = {}
+        for where, document in _documents(words, corpus):
+            by_corpus.setdefault(where, []).append(document)
+        for where, documents in by_corpus.items():
+            library.remove(where, documents)
         session.out.line(f"{len(words)} removed")
         return 0
-    for document in words:
-        session.out.text(library.text(corpus, document))
+    for where, document in _documents(words, corpus):
+        session.out.text(library.text(where, document))
     return 0
+
+
+def _documents(words: list[str], corpus: str) -> list[tuple[str, str]]:
+    """Documents by id, or by the address that a search shows."""
+    from memoranda.core.addresses import parse_document
+
+    return [parse_document(word) if word.startswith("kb/") else (corpus, word) for word in words]
 
 
 def _configure(session: Session, library: Library, action: str, name: str) -> int:
@@ -152,6 +163,8 @@ def _configure(session: Session, library: Library, action: str, name: str) -> in
         from memoranda.adapters.converters.choosing import check_choices
 
         pairs = [one.partition("=") for one in arguments.converter]
+        if not all(format and mark for format, mark, _ in pairs):
+            raise UsageError("--converter takes FORMAT=NAME, and FORMAT= for the usual one")
         chosen = dict(library.settings(name).converters) | {format: made for format, _, made in pairs}
         # FORMAT= goes back to the usual one.
         chosen = {format: made for format, made in chosen.items() if made}
@@ -160,11 +173,16 @@ def _configure(session: Session, library: Library, action: str, name: str) -> in
     if arguments.embedding:
         settings["embedding"] = _embedding(arguments.embedding)
     if action == "configure":
+        if name not in library.corpora():
+            raise NotFound(f"there is no corpus {name}; kb create makes one")
+        if not settings:
+            raise UsageError("kb configure needs a setting")
         library.configure(name, settings)
         session.out.line(f"set: docs/{name}/corpus.json")
         return 0
-    made = library.create(name, settings)
-    session.out.line(f"{'made' if made else 'is there already:'} docs/{name}")
+    if not library.create(name, settings):
+        raise Conflict(f"there is a corpus {name} already; kb configure changes it")
+    session.out.line(f"made docs/{name}")
     return 0
 
 
@@ -211,6 +229,12 @@ def _search(session: Session, vault: Vault) -> int:
         out.json(found.as_dict())
     else:
         show_retrieval(out, found)
+        if not found.hits and arguments.corpus is not None:
+            scope = vault.library.settings(arguments.corpus).scope
+            if scope != (arguments.scope or "shared"):
+                out.note(
+                    f"{arguments.corpus} belongs to {scope or 'nobody: see kb status'}; --scope says for whom you ask"
+                )
     return 0 if found.hits else NotFound.exit_code
 
 

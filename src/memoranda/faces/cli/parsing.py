@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from memoranda.faces.cli.session import Session
 
-__all__ = ["Argument", "Arguments", "Command", "Parser", "did_you_mean", "fraction", "json_option", "positive"]
+__all__ = ["Argument", "Arguments", "Command", "Parser", "did_you_mean", "fraction", "json_option", "positive", "whole"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +204,11 @@ def positive(text: str) -> int:
 
         raise ArgumentTypeError(f"a whole number from 1 is wanted, not {text!r}")
     return number
+
+
+def whole(text: str) -> int:
+    """An argument that counts something, perhaps nothing: a whole number from 0."""
+    return 0 if text.strip() == "0" else positive(text)
 
 
 def fraction(text: str) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memoranda.core.errors import NotFound
-from memoranda.faces.cli.parsing import Command, json_option, positive
+from memoranda.faces.cli.parsing import Command, json_option, positive, whole
 from memoranda.faces.cli.table import local_time
 
 TYPE_CHECKING = False
@@ -63,7 +63,7 @@ def _arguments(parser: Parser, *, explain: bool) -> None:
         help="how to search (default auto)",
     )
     parser.add_argument(
-        "--neighbours", metavar="N", type=positive, default=0, help="so many passages or turns around each hit (0)"
+        "--neighbours", metavar="N", type=whole, default=0, help="so many passages or turns around each hit (0)"
     )
     parser.add_argument("--as-of", metavar="TIME", help="what was valid then: 2026-07-10 or 2026-07-10T09:30")
     if not explain:

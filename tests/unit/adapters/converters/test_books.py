@@ -117,7 +117,9 @@ def test_an_archive_is_its_members_under_their_names() -> None:
         )
     )
 
-    assert made.markdown == "# 中文/a.md\n\n# 海\n\n# b.docx\n\nword\n"
+    assert made.markdown == (
+        "<!-- file 中文/a.md -->\n\n# 中文/a.md\n\n# 海\n\n<!-- file b.docx -->\n\n# b.docx\n\nword\n"
+    )
     assert made.notes == ("c.bin: binary data of an unknown format",)
 
 
