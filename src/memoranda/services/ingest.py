@@ -22,7 +22,7 @@ from memoranda.storage.document_ledger import DocumentLedger, KnownDocument
 from memoranda.storage.documents import Documents
 from memoranda.storage.files import Stamp, make_folder, read_bytes
 from memoranda.storage.journal import new_change_id
-from memoranda.storage.refusals import Refused, update_refusals
+from memoranda.storage.refusals import Refused, read_refusals, update_refusals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -162,15 +162,20 @@ class Ingestion:
         refused: list[Refused] = []
         told, size, since = 0, 0, time.monotonic()
         looked_at: set[str] = set()
+        skipped_before = {one.path for one in read_refusals(self._folder)}
 
         def flush() -> list[Ingested]:
             nonlocal waiting, size, since, told
             some, waiting, size, since = waiting, [], 0, time.monotonic()
             done = self._keep(some)
             for one in done:
+                fine = one.outcome in FINE
+                if fine and not skipped_before:
+                    continue
                 where = one.path if "://" in one.path else readable_name(os.path.abspath(one.path))
-                looked_at.add(where)
-                if one.outcome not in FINE:
+                if where in skipped_before:
+                    looked_at.add(where)
+                if not fine:
                     refused.append(Refused(where, one.outcome, one.reason, one.document))
             told += len(done)
             if progress is not None:
@@ -198,8 +203,9 @@ class Ingestion:
                     make_folder(self._folder)
                     update_refusals(self._folder, looked_at, refused)
                 # What somebody has removed meanwhile is not to be known any more.
-                left = self._ledger.documents(Documents(self._storage.vault).files(self._corpus))
-                self._ledger.keep_digests({one.head.hash for one in left})
+                left = {file.document for file in Documents(self._storage.vault).files(self._corpus)}
+                self._ledger.keep_documents(left)
+                self._ledger.keep_digests({digest for digest, one in self._by_hash.items() if one.id in left})
                 self._ledger.save()
 
     def _told_before(self) -> list[Ingested]:

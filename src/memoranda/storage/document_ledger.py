@@ -90,11 +90,17 @@ class DocumentLedger:
             self._sources[source] = f"{_packed(stamp)} {digest}"
             self._changed = True
 
+    def keep_documents(self, documents: Collection[str]) -> None:
+        """Know nothing more of documents but these."""
+        for document in [one for one in self._documents if one not in documents]:
+            del self._documents[document]
+            self._changed = True
+
     def keep_digests(self, digests: Collection[str]) -> None:
         """Know nothing more of files but those with these digests."""
-        kept = {source: known for source, known in self._sources.items() if known.rpartition(" ")[2] in digests}
-        self._changed = self._changed or len(kept) != len(self._sources)
-        self._sources = kept
+        for source in [one for one, known in self._sources.items() if known.rpartition(" ")[2] not in digests]:
+            del self._sources[source]
+            self._changed = True
 
     def save(self) -> None:
         """Write it down, where anything is new."""

@@ -158,7 +158,10 @@ def test_what_cannot_be_a_document_costs_only_itself(vault: Vault) -> None:
     assert {hit.address.partition("#")[0] for hit in result.hits} == {"kb/boat/guide"}
     assert result.unavailable == []
     configure(vault, "boat", size=1)
-    (settings, encoding) = sorted(vault.check(), key=lambda problem: problem.path, reverse=True)
+    problems = sorted(vault.check(), key=lambda problem: problem.path, reverse=True)
+    unread = [problem.path for problem in problems if problem.kind == "not-searched"]
+    assert unread == ["docs/loose.md", "docs/boat/folder.md"]
+    (settings, encoding) = [problem for problem in problems if problem.kind != "not-searched"]
     assert (encoding.path, encoding.kind, encoding.line) == ("docs/boat/binary.md", "encoding", 1)
     assert (settings.path, settings.kind) == ("docs/boat/corpus.json", "settings")
 
