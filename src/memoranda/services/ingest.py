@@ -203,8 +203,7 @@ class Ingestion:
                     make_folder(self._folder)
                     update_refusals(self._folder, looked_at, refused)
                 # What somebody has removed meanwhile is not to be known any more.
-                left = {file.document for file in Documents(self._storage.vault).files(self._corpus)}
-                self._ledger.keep_documents(left)
+                left = self._ledger.note(Documents(self._storage.vault).files(self._corpus))
                 self._ledger.keep_digests({digest for digest, one in self._by_hash.items() if one.id in left})
                 self._ledger.save()
 

@@ -19,7 +19,7 @@ from memoranda.storage.files import Stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Iterator
     from typing import Any
 
     from memoranda.storage.documents import DocumentFile
@@ -61,8 +61,14 @@ class DocumentLedger:
 
     def documents(self, files: Iterable[DocumentFile]) -> list[KnownDocument]:
         """The documents in these files; only what is new or changed is read."""
+        return list(self._read(files))
+
+    def note(self, files: Iterable[DocumentFile]) -> set[str]:
+        """Know these documents, and no others; their names."""
+        return {one.id for one in self._read(files)}
+
+    def _read(self, files: Iterable[DocumentFile]) -> Iterator[KnownDocument]:
         now, known = time.time_ns(), self._documents
-        found: list[KnownDocument] = []
         held: dict[str, str] = {}
         for file in files:
             entry = known.get(file.document, "")
@@ -74,10 +80,9 @@ class DocumentLedger:
                 entry = f"{_packed(file.stamp)} {json.dumps(fields, ensure_ascii=False)}"
             if file.stamp.is_settled(now):
                 held[file.document] = entry
-            found.append(KnownDocument(file.document, head))
+            yield KnownDocument(file.document, head)
         self._changed = self._changed or held.keys() != known.keys()
         self._documents = held
-        return found
 
     def digest_of(self, source: str, stamp: Stamp) -> str:
         """The SHA-256 of a file that has this stamp, where that is known; else nothing."""
@@ -88,12 +93,6 @@ class DocumentLedger:
         """Remember a file's digest, unless it may have been changing when it was looked at (in nanoseconds)."""
         if stamp.is_settled(since):
             self._sources[source] = f"{_packed(stamp)} {digest}"
-            self._changed = True
-
-    def keep_documents(self, documents: Collection[str]) -> None:
-        """Know nothing more of documents but these."""
-        for document in [one for one in self._documents if one not in documents]:
-            del self._documents[document]
             self._changed = True
 
     def keep_digests(self, digests: Collection[str]) -> None:
