@@ -6,8 +6,8 @@ import os
 
 from memoranda.core.documents import NotConverted
 from memoranda.core.errors import UsageError
+from memoranda.core.records import dataclass
 from memoranda.services.ignoring import IGNORE_FILES, is_left_out, read_rules
-from memoranda.services.ingest import Source, readable_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,10 +15,30 @@ if TYPE_CHECKING:
 
     from memoranda.services.ignoring import IgnoreRules
 
-__all__ = ["sources_below"]
+__all__ = ["Source", "readable_name", "sources_below"]
 
 #: Folders that hold what programs made.
 _LEFT_OUT = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Something to take in: a file, or (``data``) what was read from elsewhere already.
+
+    ``id`` is what its document is known by: its real path, or its address.
+    ``fault`` says why it cannot be taken in, where that is known before.
+    """
+
+    path: str
+    id: str
+    data: bytes | None = None
+    name: str = ""
+    fault: NotConverted | None = None
+
+    @classmethod
+    def file(cls, path: str) -> Source:
+        """A file, which may be a link."""
+        return cls(path, readable_name(os.path.realpath(path)))
 
 
 def sources_below(path: str, vault: str = "") -> Iterator[Source]:
@@ -72,3 +92,8 @@ def _entries(
                 yield Source(entry.path, inner)
         elif entry.name not in _LEFT_OUT:
             yield entry.path, inner, rules
+
+
+def readable_name(path: str) -> str:
+    """A path as text: bytes in it that are none are shown by their numbers."""
+    return path if path.isascii() else path.encode("utf-8", "backslashreplace").decode("utf-8")

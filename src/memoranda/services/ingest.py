@@ -16,11 +16,13 @@ from memoranda.core.documents import NotConverted
 from memoranda.core.names import content_hash
 from memoranda.core.records import dataclass, replace
 from memoranda.services.document_log import announced, recover_documents
-from memoranda.services.document_making import ending_of, find_secret, head_of, id_of, is_id_of
-from memoranda.storage.document_files import DocumentFiles, DocumentHead, NewDocument, split_document
-from memoranda.storage.document_ledger import DocumentLedger, KnownDocument
+from memoranda.services.document_making import ending_of, find_secret, head_of
+from memoranda.services.document_sources import readable_name
+from memoranda.services.source_lookup import Asked, Ingested, SourceLookup, Twin
+from memoranda.storage.document_files import DocumentFiles, NewDocument, split_document
+from memoranda.storage.document_ledger import DocumentLedger
 from memoranda.storage.documents import Documents
-from memoranda.storage.files import Stamp, make_folder, read_bytes
+from memoranda.storage.files import make_folder, read_bytes
 from memoranda.storage.journal import new_change_id
 from memoranda.storage.refusals import Refused, read_refusals, update_refusals
 
@@ -29,80 +31,28 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from memoranda.core.documents import Converted
+    from memoranda.services.document_sources import Source
     from memoranda.storage.store import Storage
 
     #: Converts documents, each its bytes and its file's name; what became of each, in their order.
     Convert = Callable[[Iterable[tuple[bytes, str]]], Iterator[Converted | NotConverted]]
 
-__all__ = ["FINE", "Ingested", "Ingestion", "Source", "readable_name"]
+__all__ = ["FINE", "Ingestion"]
 
 #: Outcomes after which a document is there as its file has it.
 FINE = frozenset({"stored", "unchanged", "replaced"})
 _EDITED = "edited by hand; --force overwrites it"
 #: So many documents, or bytes, are made durable together, or what came within so many seconds.
-_TOGETHER, _BYTES_TOGETHER, _SECONDS = 64, 16 << 20, 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Something to take in: a file, or (``data``) what was read from elsewhere already.
-
-    ``id`` is what its document is known by: its real path, or its address.
-    ``fault`` says why it cannot be taken in, where that is known before.
-    """
-
-    path: str
-    id: str
-    data: bytes | None = None
-    name: str = ""
-    fault: NotConverted | None = None
-
-    @classmethod
-    def file(cls, path: str) -> Source:
-        """A file, which may be a link."""
-        return cls(path, readable_name(os.path.realpath(path)))
-
-
-@dataclass(frozen=True, slots=True)
-class Ingested:
-    """What became of one file.
-
-    ``outcome``: ``stored``; ``unchanged``; ``replaced``; ``changed`` (the file is
-    another than when it was taken in, and what is there stays); or one of
-    :data:`memoranda.core.documents.Refusal`, and ``reason`` says why.
-    """
-
-    path: str
-    outcome: str
-    document: str = ""
-    reason: str = ""
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A file that is being converted."""
-
-    source: Source
-    digest: str
-    document: str
-    stamp: Stamp | None
-    replaces: KnownDocument | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Twin:
-    """A file with the bytes of one that is being converted: it shares its fate."""
-
-    path: str
-    digest: str
+_TOGETHER, _BYTES_TOGETHER, _SECONDS = 256, 16 << 20, 0.5
+#: So many results may wait for one before them that is being converted.
+_MOST_WAITING = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
     """A converted document that is to be put, and what is told then."""
 
-    asked: _Asked
+    asked: Asked
     new: NewDocument
     told: Ingested
 
@@ -128,22 +78,16 @@ class Ingestion:
     ) -> None:
         """Raises BadName, UsageError: there can be no such corpus; VaultReadOnly, VaultBusy."""
         self._storage, self._corpus, self._convert = storage, corpus, convert
-        self._redacted, self._replacing, self._overwriting = redacted, replacing, overwriting
+        self._redacted, self._overwriting = redacted, overwriting
         self._files = DocumentFiles(storage.vault)
         self._folder = self._files.folder("docs", corpus)
         documents = Documents(storage.vault)
-        self._most = documents.settings(corpus).max_size
         self._ledger = DocumentLedger(storage.vault, corpus)
         with storage.locked():
             recover_documents(storage, corpus)
-        known = self._ledger.documents(documents.files(corpus))
-        # Of a document and a person's copy of it, the one that was taken in is meant.
-        known.sort(key=lambda one: is_id_of(one.id, one.head.source))
-        self._by_source = {one.head.source: one for one in known if one.head.source}
-        self._by_hash = {one.head.hash: one for one in known if one.head.hash and one.head.source}
-        self._ids = {one.id for one in known}
-        self._order: deque[_Asked | _Twin | Ingested] = deque()
-        self._converting: set[str] = set()
+        self._ledger.note(documents.files(corpus))
+        self._lookup = SourceLookup(self._ledger, documents.settings(corpus).max_size, replacing=replacing)
+        self._order: deque[Asked | Twin | Ingested] = deque()
         #: What was refused in this run, by the digest of its bytes.
         self._refused: dict[str, Ingested] = {}
         #: The change that the journal has for this run.
@@ -151,14 +95,19 @@ class Ingestion:
         self._lines = 0
 
     def run(
-        self, sources: Sequence[Source], progress: Callable[[int, int | None], None] | None = None
+        self,
+        sources: Iterable[Source],
+        progress: Callable[[int, int | None], None] | None = None,
+        total: int | None = None,
     ) -> Iterator[Ingested]:
         """Take files in; what became of each, in their order. What is told as stored is durable.
+
+        ``progress`` is told how many are done, of ``total`` where that is known.
 
         Raises:
             VaultFull, VaultReadOnly, VaultBusy: what was told before is kept.
         """
-        waiting: list[_Ready | Ingested] = []
+        waiting: list[_Ready | Twin | Ingested] = []
         refused: list[Refused] = []
         told, size, since = 0, 0, time.monotonic()
         looked_at: set[str] = set()
@@ -179,117 +128,85 @@ class Ingestion:
                     refused.append(Refused(where, one.outcome, one.reason, one.document))
             told += len(done)
             if progress is not None:
-                progress(told, len(sources))
+                progress(told, total)
             return done
 
+        def is_due() -> bool:
+            return len(waiting) >= _TOGETHER or size >= _BYTES_TOGETHER or time.monotonic() - since > _SECONDS
+
+        left = iter(sources)
+
         try:
-            for made in self._convert(self._jobs(sources)):
+            for source in left:
+                # What needs no converting is told at once; from the first on that does, as it gets ready.
+                if (found := self._ordered(source)) is not None:
+                    for made in self._convert(self._jobs(source, found, left)):
+                        waiting += self._told_before()
+                        asked = self._order.popleft()
+                        assert isinstance(asked, Asked)
+                        ready = self._prepared(asked, made)
+                        waiting.append(ready)
+                        if isinstance(ready, _Ready):
+                            size += len(ready.new.markdown) + len(ready.new.original or b"")
+                        waiting += self._told_before()
+                        if is_due():
+                            yield from flush()
                 waiting += self._told_before()
-                asked = self._order.popleft()
-                assert isinstance(asked, _Asked)
-                ready = self._prepared(asked, made)
-                waiting.append(ready)
-                size += len(ready.new.markdown) + len(ready.new.original or b"") if isinstance(ready, _Ready) else 0
-                waiting += self._told_before()
-                if len(waiting) >= _TOGETHER or size >= _BYTES_TOGETHER or time.monotonic() - since > _SECONDS:
+                if is_due():
                     yield from flush()
-            waiting += self._told_before()
             yield from flush()
         finally:
             if waiting:
                 flush()  # interrupted: what was converted is worth keeping
-            with self._storage.locked():
+            with self._ledger, self._storage.locked():
                 if os.path.isdir(self._folder) or refused:
                     make_folder(self._folder)
                     update_refusals(self._folder, looked_at, refused)
-                # What somebody has removed meanwhile is not to be known any more.
-                left = self._ledger.note(Documents(self._storage.vault).files(self._corpus))
-                self._ledger.keep_digests({digest for digest, one in self._by_hash.items() if one.id in left})
+                if self._lines:
+                    self._ledger.note(Documents(self._storage.vault).files(self._corpus))
+                self._ledger.drop_digests()
                 self._ledger.save()
 
-    def _told_before(self) -> list[Ingested]:
+    def _told_before(self) -> list[Twin | Ingested]:
         """What is first in order and needs no converting."""
-        told: list[Ingested] = []
-        while self._order and not isinstance(first := self._order[0], _Asked):
+        told: list[Twin | Ingested] = []
+        while self._order and not isinstance(first := self._order[0], Asked):
             self._order.popleft()
-            if isinstance(first, _Twin):
-                if (refused := self._refused.get(first.digest)) is not None:
-                    first = replace(refused, path=first.path, notes=())
-                else:
-                    first = Ingested(first.path, "unchanged", self._by_hash[first.digest].id)
             told.append(first)
         return told
 
-    def _jobs(self, sources: Iterable[Source]) -> Iterator[tuple[bytes, str]]:
-        for source in sources:
-            found = self._look_at(source)
-            if isinstance(found, (Ingested, _Twin)):
-                self._order.append(found)
-                continue
-            asked, data = found
-            self._order.append(asked)
-            yield data, source.name or os.path.basename(source.path)
+    def _ordered(self, source: Source) -> bytes | None:
+        """Put in order what becomes of a file; its bytes, where it is to be converted first."""
+        found = self._lookup.look_at(source)
+        if isinstance(found, (Ingested, Twin)):
+            self._order.append(found)
+            return None
+        self._order.append(found[0])
+        return found[1]
 
-    def _look_at(self, source: Source) -> Ingested | _Twin | tuple[_Asked, bytes]:
-        """What is known of a file, or that and its bytes where it is to be converted."""
-        if source.fault is not None:
-            return Ingested(source.path, source.fault.kind, "", str(source.fault))
-        known = self._by_source.get(source.id)
-        stamp, since = None, 0
-        if source.data is not None:
-            data = source.data
-        else:
-            try:
-                status = os.stat(source.path)
-                stamp, since = Stamp.of(status), time.time_ns()
-                digest = self._ledger.digest_of(source.id, stamp)
-                there = self._by_hash.get(digest) if known is None else known if known.head.hash == digest else None
-                if digest and there is not None and digest not in self._converting:
-                    return Ingested(source.path, "unchanged", there.id)
-                if status.st_size > self._most:
-                    return Ingested(source.path, "too_large", "", _too_large(status.st_size, self._most))
-                data = read_bytes(source.path)
-            except OSError as error:
-                return Ingested(source.path, "unreadable", "", f"could not be read ({error.strerror})")
-        if len(data) > self._most:
-            return Ingested(source.path, "too_large", "", _too_large(len(data), self._most))
-        digest = sha256(data).hexdigest()
-        if stamp is not None:
-            self._ledger.note_digest(source.id, stamp, digest, since)
-        if known is not None and known.head.hash != digest and not self._replacing:
-            return Ingested(source.path, "changed", known.id, "another than what was taken in; --replace takes it in")
-        there = known if known is not None and known.head.hash == digest else None
-        if there is None and known is None:
-            there = self._by_hash.get(digest)
-        if there is not None and digest in self._converting:
-            return _Twin(source.path, digest)
-        if there is not None:
-            return Ingested(source.path, "unchanged", there.id)
-        if known is not None:
-            name = known.id
-            # Its bytes of before are nowhere then: who has them too is taken in.
-            if self._by_hash.get(known.head.hash) is known:
-                del self._by_hash[known.head.hash]
-        else:
-            name = id_of(source.name or os.path.basename(source.path), source.id, self._ids)
-            self._ids.add(name)
-            # The same bytes, or the same file, once more in this run are the same document.
-            mine = KnownDocument(name, DocumentHead(source=source.id, hash=digest))
-            self._by_hash[digest] = self._by_source[source.id] = mine
-        self._converting.add(digest)
-        return _Asked(source, digest, name, stamp, known), data
+    def _jobs(self, source: Source, data: bytes, left: Iterator[Source]) -> Iterator[tuple[bytes, str]]:
+        """A file that is to be converted and those after it, until too much waits that needs no converting."""
+        yield data, source.name or os.path.basename(source.path)
+        for source in left:
+            if (found := self._ordered(source)) is not None:
+                yield found, source.name or os.path.basename(source.path)
+            elif len(self._order) >= _MOST_WAITING:
+                return
 
-    def _prepared(self, asked: _Asked, made: Converted | NotConverted) -> _Ready | Ingested:
+    def _prepared(self, asked: Asked, made: Converted | NotConverted) -> _Ready | Ingested:
         """A document as it is to be put, or why it is not."""
         ready = self._made(asked, made)
         if isinstance(ready, Ingested):
-            self._refused[asked.digest] = ready
-            if asked.replaces is None:
-                self._by_hash.pop(asked.digest, None)
-                self._by_source.pop(asked.source.id, None)
+            self._told(asked, ready)
         return ready
 
-    def _made(self, asked: _Asked, made: Converted | NotConverted) -> _Ready | Ingested:
+    def _told(self, asked: Asked, told: Ingested) -> None:
+        """A document's fate is known: its twins share it."""
+        if told.outcome not in FINE:
+            self._refused[asked.digest] = told
+        self._lookup.told(asked, refused=told.outcome not in FINE)
+
+    def _made(self, asked: Asked, made: Converted | NotConverted) -> _Ready | Ingested:
         path = asked.source.path
         if isinstance(made, NotConverted):
             return Ingested(path, made.kind, "" if asked.replaces is None else asked.replaces.id, str(made))
@@ -310,30 +227,42 @@ class Ingestion:
         outcome = "stored" if asked.replaces is None else "replaced"
         return _Ready(asked, new, Ingested(path, outcome, asked.document, "", made.notes))
 
-    def _keep(self, waiting: Sequence[_Ready | Ingested]) -> list[Ingested]:
+    def _keep(self, waiting: Sequence[_Ready | Twin | Ingested]) -> list[Ingested]:
         """Put what is ready; what is told of each. Durable when this returns."""
         ready = [one for one in waiting if isinstance(one, _Ready)]
         told = {one.new.id: one.told for one in ready}
         if ready:
             with self._storage.locked():
-                ready = [wanted for one in ready if (wanted := self._wanted(one, told)) is not None]
+                there = self._files.present(self._corpus, told)
+                wanted = [self._wanted(one, there.get(one.new.id), told) for one in ready]
+                ready = [one for one in wanted if one is not None]
                 for action in ("ingest", "replace"):
                     some = [one for one in ready if (one.asked.replaces is None) == (action == "ingest")]
                     if some:
                         self._put(action, some, told)
-        return [told[one.asked.document] if isinstance(one, _Ready) else one for one in waiting]
+        fates: list[Ingested] = []
+        for one in waiting:
+            if isinstance(one, _Ready):
+                fates.append(told[one.asked.document])
+                self._told(one.asked, fates[-1])
+            elif isinstance(one, Ingested):
+                fates.append(one)
+            elif (refused := self._refused.get(one.digest)) is not None:
+                fates.append(replace(refused, path=one.path, notes=()))
+            else:
+                fates.append(Ingested(one.path, "unchanged", self._lookup.document_of(one.digest)))
+        return fates
 
-    def _wanted(self, one: _Ready, told: dict[str, Ingested]) -> _Ready | None:
-        """A document as it may be put, with what it replaces; ``None`` where that is not what it was."""
-        path, known = self._files.markdown(self._corpus, one.new.id), one.asked.replaces
-        present = read_bytes(path) if os.path.isfile(path) else None
+    def _wanted(self, one: _Ready, present: bytes | None, told: dict[str, Ingested]) -> _Ready | None:
+        """A document as it may be put, with what is ``present`` there; ``None`` where that is not what it was."""
+        known = one.asked.replaces
         if present is None and known is None:
             return one
         head, body = split_document("" if present is None else present.decode("utf-8", "replace"))
         if known is None:
             outcome = "unchanged" if head.hash == one.asked.digest else "changed"
             told[one.new.id] = replace(one.told, outcome=outcome, notes=())
-        elif present is None or head.hash != known.head.hash:
+        elif present is None or head.hash != known.hash:
             told[one.new.id] = replace(one.told, outcome="changed", reason="another run changed it; take it in again")
         elif content_hash(body) != head.converted_hash and not self._overwriting:
             told[one.new.id] = replace(one.told, outcome="edited", reason=_EDITED)
@@ -351,12 +280,3 @@ class Ingestion:
             for document in self._files.put(self._corpus, [one.new for one in ready]):
                 del logged[document]
                 told[document] = replace(told[document], outcome="edited", reason=_EDITED)
-
-
-def readable_name(path: str) -> str:
-    """A path as text: bytes in it that are none are shown by their numbers."""
-    return path if path.isascii() else path.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _too_large(size: int, most: int) -> str:
-    return f"{size / 1e6:,.1f} MB; {most / 1e6:,.0f} MB are allowed (max_size of the corpus)"

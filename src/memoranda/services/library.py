@@ -13,8 +13,10 @@ from memoranda.core.names import check_identifier, content_hash, name_key
 from memoranda.core.records import dataclass
 from memoranda.services.document_log import announced, log_documents, recover_documents
 from memoranda.services.document_making import head_of
-from memoranda.services.ingest import Ingested, Ingestion, Source
+from memoranda.services.document_sources import Source
+from memoranda.services.ingest import Ingestion
 from memoranda.services.redaction import redact
+from memoranda.services.source_lookup import Ingested
 from memoranda.storage.document_files import DocumentFiles, NewDocument, split_document
 from memoranda.storage.document_ledger import DocumentLedger, KnownDocument
 from memoranda.storage.documents import Documents, check_settings
@@ -109,9 +111,9 @@ class Library:
 
     def known(self, corpus: str) -> list[KnownDocument]:
         """The documents of a corpus, by id. Raises VaultUnreadable."""
-        ledger = DocumentLedger(self._storage.vault, corpus)
-        known = ledger.documents(self._documents.files(corpus))
-        ledger.save()
+        with DocumentLedger(self._storage.vault, corpus) as ledger:
+            known = list(ledger.documents(self._documents.files(corpus)))
+            ledger.save()
         return known
 
     def text(self, corpus: str, document: str) -> str:
@@ -145,6 +147,7 @@ class Library:
         replacing: bool = False,
         overwriting: bool = False,
         progress: Callable[[int, int | None], None] | None = None,
+        total: int | None = None,
     ) -> Iterator[Ingested]:
         """Take files in; see :class:`memoranda.services.ingest.Ingestion`.
 
@@ -154,9 +157,9 @@ class Library:
         """
         self._check_case(corpus)
         run = Ingestion(self._storage, corpus, convert, redacted=redacted, replacing=replacing, overwriting=overwriting)
-        wanted = [Source.file(one) if isinstance(one, str) else one for one in sources]
+        wanted = (Source.file(one) if isinstance(one, str) else one for one in sources)
         try:
-            yield from run.run(wanted, progress)
+            yield from run.run(wanted, progress, total)
         finally:
             self._changed()
 
@@ -259,10 +262,10 @@ class Library:
             for document in documents:
                 self._files.erase(corpus, document)
             self._wipe(corpus, parents)
-            ledger = DocumentLedger(self._storage.vault, corpus)
-            kept = ledger.documents(self._documents.files(corpus))
-            ledger.keep_digests({one.head.hash for one in kept})
-            ledger.save()
+            with DocumentLedger(self._storage.vault, corpus) as ledger:
+                ledger.note(self._documents.files(corpus))
+                ledger.drop_digests()
+                ledger.save()
             folder = self._files.folder("docs", corpus)
             gone = [
                 one.path

@@ -11,7 +11,7 @@ import zlib
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
     from memoranda.storage.accounts import Baseline
@@ -95,13 +95,13 @@ def append_delta(file: str, delta: Mapping[str, tuple[str, str] | None], file_ha
         os.close(descriptor)
 
 
-def replace_unsynced(target: str, data: bytes) -> None:
-    """Put ``data`` in place in one step; it need not survive a power cut. Raises OSError."""
+def replace_unsynced(target: str, data: bytes | Iterable[bytes]) -> None:
+    """Put ``data`` (or its pieces) in place in one step; it need not survive a power cut. Raises OSError."""
     temporary = f"{target}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(temporary, flags, 0o600)
     with open(descriptor, "wb") as stream:
-        stream.write(data)
+        stream.writelines((data,) if isinstance(data, bytes) else data)
     os.replace(temporary, target)
 
 

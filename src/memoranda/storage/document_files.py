@@ -29,6 +29,7 @@ from memoranda.storage.files import (
     write_temporary,
     writing,
 )
+from memoranda.storage.parallel import in_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,6 +86,19 @@ class NewDocument:
 
 def split_document(text: str) -> tuple[DocumentHead, str]:
     """What a document's front matter says, and its markdown without that."""
+    head, end = _head_of(text)
+    return head, normalize_newlines(text[end:]).strip("\n")
+
+
+def read_head(path: str) -> DocumentHead:
+    """What the front matter of the document at ``path`` says; nothing where it cannot be read."""
+    with suppress(OSError), open(path, "rb") as stream:
+        return _head_of(stream.read(_HEAD_BYTES).decode("utf-8", "replace"))[0]
+    return DocumentHead()
+
+
+def _head_of(text: str) -> tuple[DocumentHead, int]:
+    """What the front matter says, and where it ends."""
     start = 1 if text.startswith("\ufeff") else 0
     end = front_matter_end(text, start) if text.startswith("---", start) else start
     fields: dict[str, str] = {}
@@ -92,16 +106,7 @@ def split_document(text: str) -> tuple[DocumentHead, str]:
         with suppress(ValueError):
             fields[key] = str(json.loads(value))
     fields["hash"] = fields.get("hash", "").removeprefix("sha256:")
-    known = {name: fields.get(name, "") for name in DocumentHead.__slots__}
-    return DocumentHead(**known), normalize_newlines(text[end:]).strip("\n")
-
-
-def read_head(path: str) -> DocumentHead:
-    """What the front matter of the document at ``path`` says; nothing where it cannot be read."""
-    with suppress(OSError), open(path, "rb") as stream:
-        head = stream.read(_HEAD_BYTES)
-        return split_document(head.decode("utf-8", "replace"))[0]
-    return DocumentHead()
+    return DocumentHead(**{name: fields.get(name, "") for name in DocumentHead.__slots__}), end
 
 
 @dataclass(slots=True)
@@ -113,6 +118,12 @@ class _Made:
     markdown: str
     original: str
     original_target: str
+
+    def write(self, docs: str, raw: str) -> None:
+        """Write the temporaries, durably. Raises OSError."""
+        if self.new.original is not None:
+            self.original = write_temporary(raw, self.new.original)
+        self.markdown = write_temporary(docs, self.new.markdown, like=self.target)
 
 
 class DocumentFiles:
@@ -131,8 +142,12 @@ class DocumentFiles:
 
     def markdown(self, corpus: str, document: str) -> str:
         """The path of a document's markdown. Raises BadName, UsageError, OutsideVault."""
+        return self._markdown_in(self.folder("docs", corpus), corpus, document)
+
+    def _markdown_in(self, docs: str, corpus: str, document: str) -> str:
+        """The same where the folder is known to be inside: looking that up costs more than all the rest."""
         name = check_identifier(document, "a document") + _ENDING
-        path = os.path.join(self.folder("docs", corpus), name)
+        path = os.path.join(docs, name)
         if os.path.islink(path):
             self._vault.check_inside(path, f"docs/{corpus}/{name}")
         return path
@@ -140,6 +155,12 @@ class DocumentFiles:
     def exists(self, corpus: str, document: str) -> bool:
         """Whether there is such a document."""
         return os.path.isfile(self.markdown(corpus, document))
+
+    def present(self, corpus: str, documents: Iterable[str]) -> dict[str, bytes]:
+        """The files of those of the documents that are there. Raises OSError."""
+        docs = self.folder("docs", corpus)
+        paths = {document: self._markdown_in(docs, corpus, document) for document in documents}
+        return {document: read_bytes(path) for document, path in paths.items() if os.path.isfile(path)}
 
     def read(self, corpus: str, document: str) -> str:
         """A document's file. Raises NotFound."""
@@ -184,17 +205,13 @@ class DocumentFiles:
         with writing(docs):
             make_folder(docs)
             try:
-                for one in documents:
-                    target, original = self.markdown(corpus, one.id), ""
-                    if one.original is not None:
-                        make_folder(raw)
-                        original = write_temporary(raw, one.original, sync=False)
-                    made.append(_Made(one, target, "", original, f"{raw}/{one.id}{one.ending}"))
-                    made[-1].markdown = write_temporary(docs, one.markdown, like=target, sync=False)
-                # Together this costs a third of what it costs one by one.
-                for each in made:
-                    for temporary in filter(None, (each.original, each.markdown)):
-                        _sync(temporary)
+                made = [
+                    _Made(one, self._markdown_in(docs, corpus, one.id), "", "", f"{raw}/{one.id}{one.ending}")
+                    for one in documents
+                ]
+                if any(one.original is not None for one in documents):
+                    make_folder(raw)
+                in_threads(lambda each: each.write(docs, raw), made)
                 for each in made:
                     if not self._put(each, raw):
                         kept_out.add(each.new.id)
@@ -231,24 +248,22 @@ class DocumentFiles:
 
     def set_aside(self, change: str, corpus: str, documents: Iterable[str]) -> None:
         """Keep documents and originals as they are now, as what ``change`` will have replaced. Raises VaultFull."""
-        kept, folders = self._kept(change, corpus), set()
+        kept, docs = self._kept(change, corpus), self.folder("docs", corpus)
         originals = _by_document(self.folder("raw", corpus))
-        moves: list[tuple[str, str]] = []
+        moves: dict[str, str] = {}
+        for document in documents:
+            moves |= {path: os.path.join(kept, "raw", os.path.basename(path)) for path in originals.get(document, ())}
+            if os.path.isfile(path := self._markdown_in(docs, corpus, document)):
+                moves[path] = os.path.join(kept, "docs", os.path.basename(path))
+        folders = {os.path.dirname(target) for target in moves.values()}
+
+        def copy(move: tuple[str, str]) -> None:
+            os.replace(write_temporary(os.path.dirname(move[1]), read_bytes(move[0])), move[1])
+
         with writing(kept):
-            for document in documents:
-                present = [("raw", path) for path in originals.get(document, ())]
-                if self.exists(corpus, document):
-                    present.append(("docs", self.markdown(corpus, document)))
-                for kind, path in present:
-                    folder = os.path.join(kept, kind)
-                    make_folder(folder)
-                    folders.add(folder)
-                    temporary = write_temporary(folder, read_bytes(path), sync=False)
-                    moves.append((temporary, os.path.join(folder, os.path.basename(path))))
-            for temporary, _ in moves:
-                _sync(temporary)
-            for temporary, target in moves:
-                os.replace(temporary, target)
+            for folder in folders:
+                make_folder(folder)
+            in_threads(copy, list(moves.items()))
             for folder in folders:
                 sync_folder(folder)
 
@@ -351,11 +366,3 @@ def _swap(temporary: str, target: str, expected: bytes | None) -> bool:
     except FileNotFoundError:
         pass
     return False
-
-
-def _sync(path: str) -> None:
-    descriptor = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

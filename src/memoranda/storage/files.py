@@ -302,7 +302,7 @@ def write_temporary(folder: str, data: bytes, like: str | None = None, *, sync: 
                 _copy_mode(descriptor, like)
             write_all(descriptor, data)
             if sync:
-                os.fsync(descriptor)
+                sync_file(descriptor)
         finally:
             os.close(descriptor)
     except BaseException:

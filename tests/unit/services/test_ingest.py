@@ -13,8 +13,10 @@ import pytest
 from memoranda.bootstrap import Vault
 from memoranda.core.documents import Converted, NotConverted
 from memoranda.core.errors import CannotUndo, MemorandaError, UsageError, VaultFull
-from memoranda.services import document_log
-from memoranda.services.ingest import Ingested, Ingestion, Source
+from memoranda.services import document_log, ingest
+from memoranda.services.document_sources import Source
+from memoranda.services.ingest import Ingestion
+from memoranda.services.source_lookup import Ingested
 from memoranda.storage import document_files
 
 
@@ -60,6 +62,41 @@ def test_the_same_bytes_once_more_share_their_fate(vault: Vault, folder: Path) -
     assert again == outcomes(told) | {"a": "unchanged", "e": "unchanged"}
     status = vault.library.status("c")
     assert [one.reason for one in status.skipped] == ["it is bad"] * 2
+
+
+def test_what_needs_no_converting_does_not_wait_for_all_that_does(
+    vault: Vault, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingest, "_MOST_WAITING", 5)
+    old = put(folder, **{f"n{number:02}": f"text {number}" for number in range(40)})
+    list(vault.library.add("c", old, convert))
+    new = put(folder, **{f"z{number}": f"new {number}" for number in range(3)})
+    asked: list[int] = []
+
+    def late(jobs: Iterable[tuple[bytes, str]]) -> Iterator[Converted | NotConverted]:
+        """Reads all the jobs that there are before the first is converted."""
+        held = list(jobs)
+        asked.append(len(held))
+        yield from convert(held)
+
+    paths = [new[0], *old[:20], new[1], *old[20:], new[2]]
+    told = list(vault.library.add("c", paths, late))
+    assert [one.path for one in told] == paths
+    assert outcomes(told) == {os.path.basename(path): "stored" if path in new else "unchanged" for path in paths}
+    assert asked == [1, 1, 1]
+
+
+def test_a_file_that_is_named_twice_is_replaced_once(vault: Vault, folder: Path) -> None:
+    (path,) = put(folder, a="one")
+    list(vault.library.add("c", [path], convert))
+    put(folder, a="two")
+    told = list(vault.library.add("c", [path, path], convert, replacing=True))
+    assert [one.outcome for one in told] == ["replaced", "unchanged"]
+    put(folder, a="bad")
+    told = list(vault.library.add("c", [path, path], convert, replacing=True))
+    assert [one.outcome for one in told] == ["corrupt", "corrupt"]
+    put(folder, a="two")
+    assert outcomes(vault.library.add("c", [path], convert)) == {"a": "unchanged"}
 
 
 def test_a_full_disk_keeps_what_was_told_and_the_next_run_ends_it(
@@ -201,6 +238,17 @@ def test_what_a_person_edited_is_replaced_on_demand_alone(vault: Vault, folder: 
     assert "two" in kept.read_text()
     vault.undo()
     assert "mine" in kept.read_text()
+
+
+def test_who_has_the_bytes_of_what_was_kept_out_is_kept_out_with_it(vault: Vault, folder: Path) -> None:
+    (path,) = put(folder, a="one")
+    (told,) = vault.library.add("c", [path], convert)
+    kept = Path(vault.root, f"docs/c/{told.document}.md")
+    kept.write_text(kept.read_text() + "mine\n")
+    paths = put(folder, a="two", b="two")
+    told_both = list(vault.library.add("c", paths, convert, replacing=True))
+    assert [one.outcome for one in told_both] == ["edited", "edited"]
+    assert outcomes(vault.library.add("c", paths[1:], convert)) == {"b": "stored"}
 
 
 def test_a_save_in_the_middle_of_a_replacement_stands(

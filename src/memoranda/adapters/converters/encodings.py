@@ -9,7 +9,7 @@ a dozen characters of Chinese tell GB 18030 from Big5.
 from __future__ import annotations
 
 import codecs
-from functools import cache
+import re
 
 from memoranda.adapters.converters.character_classes import (
     ASCII,
@@ -31,6 +31,11 @@ __all__ = ["Decoded", "decode", "known_encoding", "looks_binary"]
 _SAMPLE = 16_384
 #: Of the characters of a text, so many may be unreadable before another encoding is looked for.
 _FEW = 0.02
+#: So many characters beyond ASCII are looked at for whether they are UTF-8 by accident.
+_MOST_BY_ACCIDENT = 40
+#: The control characters that belong in no text: below 0x80, and as UTF-8 writes those above.
+_CONTROLS = bytes({*range(0x20), 0x7F} - {0x09, 0x0A, 0x0C, 0x0D, 0x1B})
+_HIGH_CONTROLS = rb"\xc2[\x80-\x84\x86-\x9f]"
 
 _MARKS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),
@@ -165,19 +170,18 @@ def _tolerant(data: bytes, encoding: str) -> Decoded:
 
 def _controls(text: str) -> int:
     """How many control characters a text holds that belong in none."""
-    return len(text) - len(text.translate(_no_controls()))
-
-
-@cache
-def _no_controls() -> dict[int, None]:
-    allowed = {0x09, 0x0A, 0x0C, 0x0D, 0x1B, 0x85}
-    return {code: None for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in allowed}
+    # As bytes they are found in a tenth of the time.
+    data = text.encode("utf-8", "surrogatepass")
+    found = len(data) - len(data.translate(None, _CONTROLS))
+    return found + (len(re.findall(_HIGH_CONTROLS, data)) if b"\xc2" in data else 0)
 
 
 def _by_accident(data: bytes, text: str) -> bool:
     """Whether a few bytes that could be UTF-8, two a character, are far likelier another encoding's."""
+    if len(text) - len(text.encode("ascii", "ignore")) > _MOST_BY_ACCIDENT:
+        return False
     odd = [character for character in text if character > "\x7f"]
-    if len(odd) > 40 or max(odd) > "\u07ff":
+    if max(odd) > "\u07ff":
         return False
     best = _likeliest(data)
     if not best or best == "windows-1252":

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from memoranda.core.documents import Converted, NotConverted
     from memoranda.faces.cli.output import Output
     from memoranda.faces.cli.session import Session
-    from memoranda.services.ingest import Ingested, Source
+    from memoranda.services.document_sources import Source
     from memoranda.services.library import Library
+    from memoranda.services.source_lookup import Ingested
 
 __all__ = ["add", "check_paths", "reconvert"]
 
@@ -43,9 +44,11 @@ def add(session: Session, library: Library, corpus: str, vault: str) -> int:
     """Take in what the arguments name."""
     arguments = session.arguments
     progress = session.out.progress("documents")
-    results = _Results(whole=arguments.json)
+    results = _Results(session.out, whole=arguments.json)
+    # Counted first and walked again: held at hand, the paths would take what the folder has of them.
+    total = sum(_count(word, vault) for word in arguments.words)
+    sources = (source for word in arguments.words for source in _sources(word, vault))
     with _pool(library, corpus) as pool:
-        sources = [source for word in arguments.words for source in _sources(word, vault)]
         try:
             for result in library.add(
                 corpus,
@@ -55,15 +58,17 @@ def add(session: Session, library: Library, corpus: str, vault: str) -> int:
                 replacing=arguments.replace,
                 overwriting=arguments.force,
                 progress=progress,
+                total=total,
             ):
                 results.take(result)
         except BaseException:
             progress.clear()
-            session.out.note(f"cut short after {results.total} of {len(sources)}: run it again to go on")
+            session.out.note(f"cut short after {results.total} of {total}: run it again to go on")
             raise
         finally:
             progress.clear()
-    return results.report(session.out, "nothing to take in")
+            results.end()
+    return results.report("nothing to take in")
 
 
 def reconvert(session: Session, library: Library, corpus: str) -> int:
@@ -79,7 +84,7 @@ def reconvert(session: Session, library: Library, corpus: str) -> int:
         raise NotFound(f"there is no corpus {corpus}")
     progress = session.out.progress("documents")
     total = len(documents) or len(library.known(corpus))
-    results = _Results(whole=arguments.json)
+    results = _Results(session.out, whole=arguments.json)
     with _pool(library, corpus) as pool:
         try:
             for result in library.reconvert(
@@ -89,7 +94,8 @@ def reconvert(session: Session, library: Library, corpus: str) -> int:
                 progress(results.total, total)
         finally:
             progress.clear()
-    return results.report(session.out, "nothing to convert")
+            results.end()
+    return results.report("nothing to convert")
 
 
 def _pool(library: Library, corpus: str) -> ConverterPool:
@@ -113,10 +119,14 @@ def _sources(word: str, vault: str) -> Iterator[Source]:
     yield from sources_below(os.path.expanduser(word), vault)
 
 
+def _count(word: str, vault: str) -> int:
+    return 1 if word.lower().startswith(_SCHEMES) else sum(1 for _ in _sources(word, vault))
+
+
 def _fetched(url: str) -> Source:
     from memoranda.adapters.fetching import fetch
     from memoranda.core.documents import NotConverted
-    from memoranda.services.ingest import Source
+    from memoranda.services.document_sources import Source
     from memoranda.services.redaction import redact
 
     shown = redact(url)[0]  # it is kept with the document
@@ -136,37 +146,45 @@ def _converted(pool: ConverterPool, jobs: Iterable[tuple[bytes, str]]) -> Iterat
 
 
 class _Results:
-    """What became of the files of a run: counts, and what has to be told of single ones (``whole``: of all)."""
+    """What became of the files of a run: counts, and what has to be told of single ones (``whole``: all, at once)."""
 
-    def __init__(self, *, whole: bool) -> None:
+    def __init__(self, out: Output, *, whole: bool) -> None:
         self.total = 0
-        self._whole = whole
+        self._out, self._whole = out, whole
         self._counts = dict.fromkeys(_COUNTED, 0)
         self._kept: list[Ingested] = []
+        self._skipped = 0
 
     def take(self, result: Ingested) -> None:
         """Count one."""
-        self.total += 1
         fine = result.outcome in self._counts
         if fine:
             self._counts[result.outcome] += 1
-        if self._whole or not fine or result.notes:
-            self._kept.append(result)
-
-    def report(self, out: Output, nothing: str) -> int:
-        """Print the table: what was skipped and why, then how many of what. The exit code."""
-        skipped = [one for one in self._kept if one.outcome not in self._counts]
+        self._skipped += not fine
         if self._whole:
             from memoranda.core.records import asdict
 
-            out.json([asdict(result) for result in self._kept])
-        else:
+            self._out.raw(",\n" if self.total else "[\n")
+            self._out.json(asdict(result), indent=None, end="")
+        elif not fine or result.notes:
+            self._kept.append(result)
+        self.total += 1
+
+    def end(self) -> None:
+        """Close the list that was begun, however the run ended."""
+        if self._whole:
+            self._out.raw("\n]\n" if self.total else "[]\n")
+
+    def report(self, nothing: str) -> int:
+        """Print the table: what was skipped and why, then how many of what. The exit code."""
+        if not self._whole:
             for result in self._kept:
                 for note in result.notes:
-                    out.note(f"{result.path}: {note}")
+                    self._out.note(f"{result.path}: {note}")
+            skipped = [one for one in self._kept if one.outcome not in self._counts]
             for line in columns([[one.outcome, one.path, one.reason] for one in skipped]):
-                out.line(line)
+                self._out.line(line)
             told = [f"{count} {outcome}" for outcome, count in self._counts.items() if count]
-            told += [f"{len(skipped)} skipped"] if skipped else []
-            out.line(", ".join(told) or nothing)
-        return MemorandaError.exit_code if self.total and len(skipped) == self.total else 0
+            told += [f"{self._skipped} skipped"] if self._skipped else []
+            self._out.line(", ".join(told) or nothing)
+        return MemorandaError.exit_code if self.total and self._skipped == self.total else 0

@@ -105,8 +105,8 @@ class Output:
         """Write a stored text: shown on a terminal, as it is elsewhere."""
         self.raw(visible(text) if self.terminal else text)
 
-    def json(self, value: Any, *, indent: int | None = 2) -> None:
-        """Write the value as JSON and a newline."""
+    def json(self, value: Any, *, indent: int | None = 2, end: str = "\n") -> None:
+        """Write the value as JSON and a newline, or ``end``."""
         import json
 
         shown = json.dumps(value, ensure_ascii=False, indent=indent, default=_plain)
@@ -115,7 +115,7 @@ class Output:
                 codes = (*range(0x7F, 0xA0), *_DIRECTIONS, 0x2028, 0x2029)
                 _JSON_ESCAPES.update({code: f"\\u{code:04x}" for code in codes})
             shown = shown.translate(_JSON_ESCAPES)
-        self.raw(shown + "\n")
+        self.raw(shown + end)
 
     def note(self, text: str, *, lines: bool = False) -> None:
         """Say something on stderr, in one line unless ``lines``; a closed stderr is no fault."""
