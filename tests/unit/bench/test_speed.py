@@ -34,6 +34,8 @@ def test_ratios_by_hand(figures: Figures, ours_row: Row, peer_row: Row) -> None:
         "p50: ours / tantivy, common words included": (0.25, 0.3),
         "the same without the look at the files (tantivy, common words included)": (0.15, 0.2),
         "p50: recall right after an addition / right before it": (1.5, 1.4),
+        "build: ours / fts5": (2.0, 3.0),
+        "build: ours once more / fts5": (1.5, 2.5),
         "build: ours / fts5-raw": (2.0, 3.0),
         "build: ours once more / fts5-raw": (1.5, 2.5),
         "new process: recall less bare interpreter, ms": (49.0, 48.0),
@@ -64,7 +66,7 @@ def test_noise_is_said(figures: Figures, ours_row: Row, peer_row: Row) -> None:
 
 
 def test_systems_are_named() -> None:
-    assert systems_named("fts5, ours") == ("ours", "fts5-raw", "fts5")
+    assert systems_named("fts5, ours") == ("ours", "fts5-raw", "fts5-trigram", "fts5")
     with pytest.raises(ValueError, match="there are"):
         systems_named("ours,elastic")
 
@@ -76,7 +78,7 @@ def test_a_small_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main(call) == 0
     first = json.loads(kept.read_text())
     rows = first["sizes"]["60"]["systems"]
-    assert list(rows) == ["ours", "fts5-raw", "fts5"]
+    assert list(rows) == ["ours", "fts5-raw", "fts5-trigram", "fts5"]
     assert rows["fts5"]["natural"]["found"] == 1.0
     assert rows["ours"]["warm"]["natural"]["found"] > 0.8
     assert rows["ours"]["add"]["found"] == 1.0

@@ -1,6 +1,6 @@
 """The other engines, each built from the same items and asked the same questions.
 
-All but ``fts5-raw`` get memoranda's own tokens, so that engines are compared
+All but ``fts5-raw`` and ``fts5-trigram`` get memoranda's own tokens, so that engines are compared
 and not analyses.
 """
 
@@ -22,7 +22,7 @@ __all__ = ["PEERS", "Peer", "open_peer", "question_tokens"]
 _TOP = 10
 _WRITER_BYTES = 128_000_000
 #: unicode61 would cut at what memoranda keeps inside a token; a quote is doubled inside SQL's quotes.
-_TOKENIZER = "unicode61 remove_diacritics 0 tokenchars '-.@&_:+#'''"
+_OUR_TOKENS = "unicode61 remove_diacritics 0 tokenchars '-.@&_:+#'''"
 
 
 class Peer(Protocol):
@@ -46,13 +46,12 @@ class Peer(Protocol):
 class Fts5:
     """FTS5 in one file, filled in one transaction, with SQLite's own settings otherwise."""
 
-    def __init__(self, folder: str, *, raw: bool = False) -> None:
-        """Make the file."""
-        self.tokens = None if raw else our_tokens
+    def __init__(self, folder: str, tokenizer: str = "") -> None:
+        """Make the file; a ``tokenizer`` of its own gets raw text."""
+        self.tokens = None if tokenizer else our_tokens
         self._database = sqlite3.connect(os.path.join(folder, "found.sqlite"))
-        tokenizer = "unicode61" if raw else _TOKENIZER
         self._database.execute(
-            f'CREATE VIRTUAL TABLE found USING fts5(address UNINDEXED, text, tokenize="{tokenizer}")'
+            f'CREATE VIRTUAL TABLE found USING fts5(address UNINDEXED, text, tokenize="{tokenizer or _OUR_TOKENS}")'
         )
 
     def build(self, items: Iterable[tuple[str, str, list[str]]]) -> None:
@@ -144,7 +143,10 @@ class Bm25s:
 
 
 PEERS: dict[str, Callable[[str], Peer]] = {
-    "fts5-raw": lambda folder: Fts5(folder, raw=True),
+    # Words as blanks part them: a Chinese clause is one word, and nothing in it is found.
+    "fts5-raw": lambda folder: Fts5(folder, "unicode61"),
+    # The only tokenizer that SQLite has which finds words of Chinese, those of three characters and more.
+    "fts5-trigram": lambda folder: Fts5(folder, "trigram"),
     "fts5": Fts5,
     "tantivy": Tantivy,
     "bm25s": Bm25s,
