@@ -19,6 +19,8 @@ _CATEGORY = "passages"
 _NO_DEADLINE = float("inf")
 #: The retrieval parameter that switches the floor of evidence off when it is zero.
 _FLOOR = "floor"
+#: Seconds that what embeds in the background may take: a slow model has thousands of passages.
+_PATIENCE = 7200.0
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -124,7 +126,7 @@ class Ours:
                     self._ids[f"{_CATEGORY}:{name}"] = document.id
         self.vault.warm((self._level,))
         if self._embeds:
-            self.vault.embed()
+            self.vault.embed(patience=_PATIENCE)
 
     def ask(self, question: str, k: int) -> list[str]:
         """See :class:`memoranda_bench.systems.interface.System`."""
