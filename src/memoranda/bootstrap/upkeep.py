@@ -13,15 +13,23 @@ from memoranda.services.memorizing import Memorizing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     from memoranda.adapters.chosen_embedding import ChosenEmbedding
+    from memoranda.bootstrap.tiers import IdleSleep, SleepPreview
+    from memoranda.bootstrap.vault import Vault
+    from memoranda.core.choices import Choice
     from memoranda.core.exchanges import TurnContext
     from memoranda.core.model import Imported, Turn
+    from memoranda.core.ports import LanguageModel
     from memoranda.index.vector_sync import Synced
+    from memoranda.services.choices import ChoiceBox
     from memoranda.services.contents import Progress
+    from memoranda.services.context import PromptContext
     from memoranda.services.embedding import EmbeddingStatus
+    from memoranda.services.sleep import Slept
+    from memoranda.services.sleep_preview import Probe
     from memoranda.services.status import Status
 
 __all__ = ["Upkeep"]
@@ -30,11 +38,100 @@ __all__ = ["Upkeep"]
 class Upkeep(Memorizing):
     """Calls that take care of a vault as a whole."""
 
+    _made_choices: ChoiceBox | None = None
+
     def _chosen_vectors(self) -> ChosenEmbedding:
         raise NotImplementedError
 
     def _has_changed(self) -> None:
         raise NotImplementedError
+
+    def _open_apart(self, root: str) -> Vault:
+        """A copy of this vault, which has all of its memory inside."""
+        raise NotImplementedError
+
+    @property
+    def choices(self) -> ChoiceBox:
+        """The questions that wait for the person who owns the vault, and their answers."""
+        if self._made_choices is None:
+            from memoranda.services.choices import ChoiceBox
+
+            self._made_choices = ChoiceBox(self._storage, self._apply_choice, mutex=self._contents.mutex)
+        return self._made_choices
+
+    def sleep(
+        self,
+        *,
+        model: LanguageModel | None = None,
+        interrupt: Callable[[], bool] = lambda: False,
+        progress: Progress | None = None,
+    ) -> Slept:
+        """Consolidate now: finished stages into project memory, project memory into long-term memory, which is tidied.
+
+        What is uncertain, or all of it (``[sleep] promotion``), becomes a choice.
+        Everything that is changed is one change. ``model`` judges of what kind
+        items are, once; without one rules do. ``interrupt`` is asked between any
+        two steps: where it says so, or somebody works meanwhile, nothing of what
+        is under way has happened, and the next sleep does it.
+
+        Raises:
+            Interrupted: see above.
+            VaultBusy: another process sleeps.
+            VaultFull, VaultReadOnly, Conflict: nothing was changed.
+        """
+        from memoranda.bootstrap import tiers
+
+        return tiers.sleep(self, model, interrupt, progress)
+
+    def preview_sleep(
+        self, *, probes: Sequence[Probe] = (), model: LanguageModel | None = None, progress: Progress | None = None
+    ) -> SleepPreview:
+        """What :meth:`sleep` would do now, tried on a copy; nothing is changed here.
+
+        ``probes`` are questions that have to find the same items before and
+        after; without any they are made of items' names.
+
+        Raises:
+            VaultError, Conflict: the vault cannot be copied or read.
+        """
+        from memoranda.bootstrap import tiers
+
+        return tiers.preview(self, probes, model, progress)
+
+    def sleep_when_idle(self, *, model: LanguageModel | None = None, every: float = 60.0) -> IdleSleep:
+        """Sleep by a thread whenever nobody has worked for a while (``[sleep]``); close it at the end."""
+        from memoranda.bootstrap.tiers import IdleSleep
+
+        return IdleSleep(self, model, every)
+
+    def why_not_sleep(self) -> str:
+        """Why it is not the time to sleep just now, in words; nothing where it is."""
+        from memoranda.services.idle import is_time_to_sleep
+        from memoranda.storage.sleep_settings import SleepSettings
+
+        settings = self.settings.sleep or SleepSettings()
+        return is_time_to_sleep(self._storage, settings, self.clock.now(), self.clock.zone())
+
+    def context(
+        self, *, project: str = "", agent: str = "", stage: str = "", query: str = "", budget: int = 2000
+    ) -> PromptContext:
+        """What an agent should know as it goes to work: memory of the project, its own experience, the stage so far.
+
+        Within ``budget`` tokens, the most valuable first; what fits a ``query``
+        before that. No other project is ever seen.
+
+        Raises:
+            BadName, NotFound (no such stage), VaultUnreadable.
+        """
+        from memoranda.bootstrap import tiers
+
+        return tiers.context(self, project, agent, stage, query, budget)
+
+    def _apply_choice(self, choice: Choice) -> None:
+        """Promote what a person wants to be kept; other effects are their askers' to carry out."""
+        from memoranda.services.promotion import promote_answered
+
+        promote_answered(self._writer, choice, self.get)
 
     def check(self, repair: bool = False) -> list[Problem]:
         """Every fault in the files, by path and line; with ``repair`` what is left after mending what can be.

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 
 from memoranda.bootstrap.upkeep import Upkeep
 from memoranda.core.errors import Conflict, MemorandaError, VaultError
+from memoranda.core.records import replace
 from memoranda.services.overview_mark import is_current
 from memoranda.storage.clock import SystemClock
 from memoranda.storage.resources import Resources
@@ -173,6 +174,12 @@ class Vault(Upkeep):
         folder = VaultFolder(self.root, create=False)
         embedder, clock = self._embedder, self._storage.clock
         return Vault(folder, actor=actor, clock=clock, embedder=embedder, background=self._background)
+
+    def _open_apart(self, root: str) -> Vault:
+        folder = VaultFolder(root, create=False)
+        # It lies elsewhere, and so do its projects.
+        folder.settings = replace(folder.settings, projects={}, embedding=None)
+        return Vault(folder, actor=self._storage.actor, clock=self._storage.clock)
 
     def close(self) -> None:
         """Bring ``MEMORY.md`` up to date, and stop what goes on in the background. All else is on disk already."""

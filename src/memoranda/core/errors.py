@@ -11,6 +11,7 @@
     ├── Conflict                   3   the vault holds something else than the caller believes
     │   ├── NameTaken                  the name holds other text
     │   ├── ChangedUnderneath          the file or item is not what was read
+    │   ├── AlreadyAnswered            somebody else was faster, or the time was up
     │   └── CannotUndo                 the change cannot be taken back
     ├── VaultError                 4   the vault as a whole cannot be used for this
     │   ├── VaultUnreadable            missing, not a folder, no permission
@@ -29,6 +30,7 @@ A fault in a person's file is never an exception: it is a
 from __future__ import annotations
 
 __all__ = [
+    "AlreadyAnswered",
     "BadName",
     "BadText",
     "CannotUndo",
@@ -93,6 +95,10 @@ class NameTaken(Conflict):
 
 class ChangedUnderneath(Conflict):
     """The file or item is no longer what the caller read."""
+
+
+class AlreadyAnswered(Conflict):
+    """The question is open no more; the message says who answered what, and how."""
 
 
 class CannotUndo(Conflict):

@@ -126,7 +126,10 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What ``forget`` removed, or (``preview``) would remove."""
+    """What ``forget`` removed, or (``preview``) would remove; ``choices`` are the ids of questions about it.
+
+    ``stages`` are the stages (``stage/<project>/<stage>``) that lost what they held of it.
+    """
 
     items: tuple[str, ...]
     turns: tuple[str, ...] = ()
@@ -135,6 +138,8 @@ class Forgotten:
     journal_id: str | None = None
     preview: bool = False
     warnings: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+    stages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,12 @@ from memoranda.index.entries import Entry
 from memoranda.services.graph import resolve
 from memoranda.services.linking import item_key, reference_link, retarget_links
 from memoranda.storage.categories import line_of_bad_byte
+from memoranda.storage.choice_files import ChoiceFiles
 from memoranda.storage.documents import Documents
 from memoranda.storage.files import TEMPORARY_PREFIX, read_bytes, writing
 from memoranda.storage.settings import SETTINGS_FILE
 from memoranda.storage.snapshot import scan
+from memoranda.storage.stage_files import StageFiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,6 +52,10 @@ def check(storage: Storage, resources: Resources, corpus: Corpus) -> list[Proble
         problems += _file_problems(storage, found)
     problems += [Problem(SETTINGS_FILE, 0, "settings", fault) for fault in storage.vault.settings_faults]
     problems += _document_problems(storage)
+    problems += [one for one in ChoiceFiles(storage.vault).all() if isinstance(one, Problem)]
+    for stage in StageFiles(storage.vault).summaries():
+        if stage.problem:
+            problems.append(Problem(f"projects/{stage.project}/stages/{stage.stage}.json", 0, "stage", stage.problem))
     problems += _link_problems(storage, corpus, snapshot.files.values())
     problems += _record_problems(storage, resources)
     problems += _leftovers(storage)

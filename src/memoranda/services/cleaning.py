@@ -13,12 +13,13 @@ from memoranda.storage.clock import parse_moment, written_moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from datetime import tzinfo
+    from typing import Any
 
     from memoranda.core.addresses import Address
 
-__all__ = ["checked_fields", "cleaned", "field_value", "merged"]
+__all__ = ["checked_fields", "cleaned", "field_value", "merged", "without_secrets"]
 
 _MOMENTS = ("ts", "valid_from", "valid_to")
 
@@ -90,3 +91,32 @@ def merged(first: tuple[Redaction, ...], second: tuple[Redaction, ...]) -> tuple
     for redaction in (*first, *second):
         counts[redaction.kind] = counts.get(redaction.kind, 0) + redaction.count
     return tuple(Redaction(kind, count) for kind, count in counts.items())
+
+
+def without_secrets(value: Any, found: list[Redaction], prepare: Callable[[str], str] | None = None) -> Any:
+    """A JSON value with the secrets of all its texts replaced; what they were is added to ``found``.
+
+    ``prepare`` is done to each text before that.
+    """
+    if isinstance(value, str):
+        text, more = redact(value if prepare is None else prepare(value))
+        found.extend(more)
+        return text
+    if isinstance(value, dict):
+        # A key may be what announces the secret: {"password": "..."}.
+        return {
+            without_secrets(key, found, prepare): _announced(key, without_secrets(one, found, prepare), found)
+            for key, one in value.items()
+        }
+    return [without_secrets(one, found, prepare) for one in value] if isinstance(value, (list, tuple)) else value
+
+
+def _announced(key: Any, value: Any, found: list[Redaction]) -> Any:
+    """A value whose key names a secret, replaced if it is one."""
+    if not (isinstance(key, str) and isinstance(value, str)) or "\n" in value:
+        return value
+    text, more = redact(f"{key}={value}")
+    if not more or not text.startswith(f"{key}="):
+        return value
+    found.extend(more)
+    return text.removeprefix(f"{key}=")

@@ -10,6 +10,7 @@ from memoranda.core.model import Imported, JournalEntry, Problem, Redaction, Tur
 from memoranda.core.names import normalize_newlines
 from memoranda.core.records import replace
 from memoranda.retrieval.rendering import strip_injected
+from memoranda.services.cleaning import without_secrets
 from memoranda.services.redaction import redact
 from memoranda.storage.clock import parse_moment, written_moment
 from memoranda.storage.files import read_bytes, remove_file, replace_file, writing
@@ -121,32 +122,10 @@ def _clean(turn: Turn) -> tuple[Turn | Problem, list[Redaction]]:
     for what, identifier in (("conversation", turn.conversation), ("turn", turn.turn)):
         if redact(identifier)[1]:
             return Problem("turns", 0, "turn", f"the id of the {what} holds a secret; give it another id"), []
-    redactions: list[Redaction] = []
-
-    def clean(value: Any) -> Any:
-        if isinstance(value, str):
-            text, found = redact(value)
-            redactions.extend(found)
-            return text
-        if isinstance(value, Mapping):
-            # A key may be what announces the secret: {"password": "..."}.
-            return {clean(key): _announced(key, clean(one), redactions) for key, one in value.items()}
-        return [clean(one) for one in value] if isinstance(value, (list, tuple)) else value
-
-    text = clean(strip_injected(normalize_newlines(turn.text)))
-    kept = Turn(turn.conversation, turn.turn, text, turn.ts, clean(turn.speaker), clean(turn.role), clean(turn.extra))
-    return kept, redactions
-
-
-def _announced(key: Any, value: Any, redactions: list[Redaction]) -> Any:
-    """A value whose key names a secret, replaced if it is one."""
-    if not (isinstance(key, str) and isinstance(value, str)) or "\n" in value:
-        return value
-    found = redact(f"{key}={value}")
-    if not found[1] or not found[0].startswith(f"{key}="):
-        return value
-    redactions.extend(found[1])
-    return found[0].removeprefix(f"{key}=")
+    found: list[Redaction] = []
+    text = without_secrets(turn.text, found, lambda text: strip_injected(normalize_newlines(text)))
+    speaker, role = without_secrets(turn.speaker, found), without_secrets(turn.role, found)
+    return Turn(turn.conversation, turn.turn, text, turn.ts, speaker, role, without_secrets(turn.extra, found)), found
 
 
 def _import_conversation(

@@ -9,7 +9,9 @@ from memoranda.core.errors import Conflict, NotFound, UsageError, VaultUnreadabl
 from memoranda.core.exchanges import MERGED_FROM, REPLY, split_sources
 from memoranda.core.names import check_identifier, name_key
 from memoranda.core.records import dataclass, field
+from memoranda.core.stages import parse_stage
 from memoranda.services.linking import item_key
+from memoranda.services.stage_forgetting import stage_key, stages_about
 from memoranda.storage.snapshot import scan
 
 TYPE_CHECKING = False
@@ -39,6 +41,8 @@ class Doomed:
     queued: set[str] = field(default_factory=set)
     #: The turns of these.
     waiting: set[tuple[str, str]] = field(default_factory=set)
+    #: The stages that lose everything (see :func:`memoranda.services.stage_forgetting.stage_key`).
+    stages: set[tuple[str, str]] = field(default_factory=set)
     user: str | None = None
 
     def takes(self, turn: Turn) -> bool:
@@ -77,7 +81,7 @@ def find_doomed(
     _find_copies(storage, found)
     _find_queued(inbox, found)
     _resolve_turns(resources, found)
-    if not found.items and not found.turns and not found.queued:
+    if not (found.items or found.turns or found.queued or stages_about(storage, found.stages, found.user)):
         raise NotFound(f"there is nothing of {address or source or user} to forget")
     return found
 
@@ -102,6 +106,9 @@ def _find_address(storage: Storage, text: str, derived: bool, found: Doomed) -> 
                     found.turns.add((origin.conversation, origin.turn))
                 if derived:
                     _find_derived(storage, origin, found)
+            if derived:
+                for stage in _stages(metadata):
+                    _find_derived_of_stage(storage, stage, found)
     if not found.items and _was_there(storage, wanted):
         # Gone from the files already, but not from the history.
         found.items[str(wanted)] = wanted
@@ -141,9 +148,12 @@ def _was_there(storage: Storage, wanted: Address) -> bool:
 
 
 def _find_source(storage: Storage, source: str, found: Doomed) -> None:
+    if (stage := parse_stage(source)) is not None:
+        _find_derived_of_stage(storage, stage_key(*stage), found)
+        return
     turn = parse_turn(source)
     if turn is None:
-        raise UsageError(f"a source is a conversation or CONVERSATION#TURN, not {source!r}")
+        raise UsageError(f"a source is a conversation, CONVERSATION#TURN or stage/PROJECT/STAGE, not {source!r}")
     if turn.turn is None:
         found.conversations.add(turn.conversation)
     else:
@@ -172,6 +182,19 @@ def _find_derived(storage: Storage, wanted: TurnAddress, found: Doomed) -> None:
             found.items[str(present)] = present
             if origin.turn is not None:
                 found.turns.add((origin.conversation, origin.turn))
+
+
+def _find_derived_of_stage(storage: Storage, wanted: tuple[str, str], found: Doomed) -> None:
+    found.stages.add(wanted)
+    for present, metadata in _items(storage):
+        if wanted in _stages(metadata):
+            found.items[str(present)] = present
+
+
+def _stages(metadata: Metadata) -> set[tuple[str, str]]:
+    """The stages that an item comes from."""
+    texts = (metadata.source or "", *split_sources(metadata.get(MERGED_FROM)))
+    return {stage_key(*stage) for text in texts if (stage := parse_stage(text)) is not None}
 
 
 def _origins(metadata: Metadata) -> Iterator[TurnAddress]:

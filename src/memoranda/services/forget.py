@@ -14,6 +14,7 @@ from contextlib import suppress
 from memoranda.core.addresses import Scope, TurnAddress, parse_address
 from memoranda.core.errors import ChangedUnderneath, Conflict, MemorandaError, UsageError, VaultError
 from memoranda.core.model import Forgotten
+from memoranda.services.choice_forgetting import choices_about, forget_choices
 from memoranda.services.doomed import Doomed, find_doomed
 from memoranda.services.linking import Forget, item_key, rewrite_pointers
 from memoranda.services.overview import refresh_overview
@@ -26,6 +27,7 @@ from memoranda.services.scrub import (
     scrub_usage,
     traces_of,
 )
+from memoranda.services.stage_forgetting import blank_stages, stages_about
 from memoranda.storage.baselines import Baseline
 from memoranda.storage.cache import clear_cache
 from memoranda.storage.files import remove_file, replace_file, writing
@@ -105,7 +107,8 @@ def resume(storage: Storage, resources: Resources) -> None:
             turns = {(str(c), str(t)) for c, t in intent["turns"]}
             absent = {(str(c), str(t)) for c, t in intent.get("absent", [])}
             queued = {str(one) for one in intent.get("queued", [])}
-            doomed = Doomed(items, turns, absent, queued=queued, user=intent.get("user"))
+            stages = {(str(project), str(stage)) for project, stage in intent.get("stages", [])}
+            doomed = Doomed(items, turns, absent, queued=queued, stages=stages, user=intent.get("user"))
             traces = traces_of(storage, items.values(), [(str(p), str(k)) for p, k in intent["names"]])
             change, links = _commit_removal(storage, str(intent["id"]), doomed, traces)
             _carry_out(storage, resources, change, links, doomed, traces)
@@ -116,13 +119,20 @@ def resume(storage: Storage, resources: Resources) -> None:
 def _preview(storage: Storage, doomed: Doomed) -> Forgotten:
     traces = traces_of(storage, doomed.items.values())
     trial = Transaction(storage, "forget")
-    links = _remove_items(trial, storage, doomed, Traces())
+    present = Traces()
+    links = _remove_items(trial, storage, doomed, present)
     records = sum(
         1
         for record in storage.history.read()
         if any(traces.is_one(c.path, c.before) or traces.is_one(c.path, c.after) for c in record.items)
     )
-    return Forgotten(tuple(doomed.items), _turns(doomed), tuple(links), records, None, True, _git_warning(storage))
+    addresses = [*_all_addresses(storage, doomed, traces), *_turns(doomed)]
+    traces.lines |= present.lines
+    traces.texts |= present.texts
+    choices = choices_about(storage, addresses, traces)
+    stages = stages_about(storage, doomed.stages, doomed.user, traces)
+    turns, warnings = _turns(doomed), _git_warning(storage)
+    return Forgotten(tuple(doomed.items), turns, tuple(links), records, None, True, warnings, choices, stages)
 
 
 def _write_intent(storage: Storage, change: str, doomed: Doomed, traces: Traces) -> None:
@@ -132,6 +142,7 @@ def _write_intent(storage: Storage, change: str, doomed: Doomed, traces: Traces)
         "turns": sorted(doomed.turns),
         "absent": sorted(doomed.absent),
         "queued": sorted(doomed.queued),
+        "stages": sorted(doomed.stages),
         "user": doomed.user,
         "names": sorted(traces.names),
     }
@@ -157,10 +168,12 @@ def _carry_out(
     Inbox(storage.vault).forget(doomed.queued)
     blanked = resources.blank(lambda turn: (turn.conversation, turn.turn) in doomed.turns)
     resources.bury(doomed.absent, storage.clock.now().astimezone(storage.clock.zone()).strftime("%Y-%m"))
+    stages = blank_stages(storage, doomed.stages, doomed.user, traces)
     records = scrub_history(storage, traces)
     scrub_journal(storage, doomed.items.values(), traces)
     addresses = [*_all_addresses(storage, doomed, traces), *_turns(doomed), *blanked]
     scrub_usage(storage, addresses)
+    choices = forget_choices(storage, addresses, traces)
     storage.settle()
     warnings = _wipe_vectors(storage, addresses, vectors)
     if storage.vault.settings.overview:
@@ -170,7 +183,8 @@ def _carry_out(
     with writing(storage.vault.root):
         remove_file(storage.vault.path(INTENT))
     warnings += [*_git_warning(storage), *(f"{path} still holds some of the text" for path in remains(storage, traces))]
-    return Forgotten(tuple(doomed.items), _turns(doomed), tuple(links), records, change, False, tuple(warnings))
+    turns = _turns(doomed)
+    return Forgotten(tuple(doomed.items), turns, tuple(links), records, change, False, tuple(warnings), choices, stages)
 
 
 def _commit_removal(storage: Storage, change: str, doomed: Doomed, traces: Traces) -> tuple[str, list[str]]:

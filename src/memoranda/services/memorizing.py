@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from memoranda.services.contents import Progress
     from memoranda.services.library import Library
     from memoranda.services.memorize import Memorized
+    from memoranda.services.stages import Stage
     from memoranda.services.status import QueueStatus
     from memoranda.services.worker import Worker
     from memoranda.services.writer import Writer
@@ -32,7 +33,7 @@ _PATIENCE = 10.0
 
 
 class Memorizing(Reading):
-    """Calls that queue exchanges and work them off."""
+    """Calls that keep what happens for now: stages of work, and exchanges that are queued and worked off."""
 
     _made_inbox: Inbox | None = None
 
@@ -45,6 +46,22 @@ class Memorizing(Reading):
 
     def _wipe_documents(self, corpus: str, parents: list[str]) -> None:
         raise NotImplementedError
+
+    def stage(self, name: str, *, project: str, agent: str = "") -> Stage:
+        """Begin a stage of a project, or go on with one that was left open; best in a ``with`` block.
+
+        One process at a time has it open. What was added is on disk when the call
+        returns, so that a crash loses at most the one under way.
+
+        Raises:
+            BadName: one of the three cannot be a name.
+            Conflict: it has ended; the message names one that is free.
+            VaultBusy: it is open already, here or in another process.
+            OutsideVault, VaultFull, VaultReadOnly.
+        """
+        from memoranda.services.stages import open_stage
+
+        return open_stage(self._storage, name, project, agent)
 
     @property
     def inbox(self) -> Inbox:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from memoranda.core.model import Item, JournalEntry, Level, Turn
     from memoranda.core.ports import Clock
+    from memoranda.core.stages import StageArchive
     from memoranda.retrieval.parameters import RetrievalParameters
     from memoranda.retrieval.result import Retrieval
     from memoranda.services.contents import Progress
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from memoranda.services.status import ConversationSummary
     from memoranda.storage.resources import Resources
     from memoranda.storage.settings import Settings
+    from memoranda.storage.stage_files import StageSummary
     from memoranda.storage.store import Storage
 
 __all__ = ["Reading"]
@@ -136,6 +138,28 @@ class Reading:
         from memoranda.services.status import conversations
 
         return conversations(self._resources)
+
+    def stages(self, project: str | None = None) -> list[StageSummary]:
+        """The stages of a project, or of all: those that go on, and those that have ended (``ended``).
+
+        Raises:
+            BadName, OutsideVault, VaultUnreadable.
+        """
+        from memoranda.storage.stage_files import StageFiles
+
+        return list(StageFiles(self._storage.vault).summaries(project))
+
+    def stage_archive(self, project: str, name: str) -> StageArchive:
+        """A stage with all its records; of one that goes on what there is so far (``ended`` is empty then).
+
+        Raises:
+            NotFound: there is no such stage.
+            Conflict: its file is damaged.
+            BadName, OutsideVault, VaultUnreadable.
+        """
+        from memoranda.storage.stage_files import StageFiles
+
+        return StageFiles(self._storage.vault).read(project, name)
 
     def other_scopes(self) -> list[str]:
         """The scopes that have files and are asked only when they are named. Raises VaultUnreadable."""

@@ -56,7 +56,7 @@ class Traces:
         """Recognise a text from now on."""
         if stripped := text.strip():
             self.texts.add(stripped)
-        self.lines.update(line for line in _lines(text) if len(line.encode("utf-8", "surrogatepass")) >= _TELLING)
+        self.lines.update(line for line in _lines(text) if _is_telling(line))
 
     @property
     def keys(self) -> set[str]:
@@ -67,6 +67,12 @@ class Traces:
         """Whether a state is one of a forgotten item."""
         return state is not None and (path, item_key(state.name)) in self.names
 
+    def stands_in(self, text: str) -> bool:
+        """Whether a whole text of a forgotten item stands in the text, or in the JSON that it is."""
+        return any(whole in text or _in_json(whole) in text for whole in self.texts if _is_telling(whole)) or (
+            text.strip() in self.texts
+        )
+
     def shows_in(self, text: str) -> bool:
         """Whether a line or a whole text of a forgotten item stands in the text."""
         if text.strip() in self.texts:
@@ -74,6 +80,19 @@ class Traces:
         if len(self.lines) <= _FEW:
             return any(line in text for line in self.lines)
         return any(line in self.lines for line in _lines(text))
+
+
+def _is_telling(text: str) -> bool:
+    return len(text.encode("utf-8", "surrogatepass")) >= _TELLING
+
+
+def _in_json(text: str) -> str:
+    """The text as JSON has it between quotes."""
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return text
+    import json
+
+    return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
 def _lines(text: str) -> Iterator[str]:

@@ -49,7 +49,12 @@ class QueueStatus:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A vault in numbers. ``torn`` counts broken lines of journal and history; the last three: :class:`QueueStatus`."""
+    """A vault in numbers.
+
+    ``torn`` counts broken lines of journal and history; ``queued``, ``parked``
+    and ``waiting_for`` are those of :class:`QueueStatus`; ``open_choices``
+    counts questions that wait for a person's answer.
+    """
 
     root: str
     id: str
@@ -66,6 +71,7 @@ class Status:
     queued: int = 0
     parked: int = 0
     waiting_for: str = ""
+    open_choices: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         """The same as a JSON object."""
@@ -109,7 +115,17 @@ def status_of(
         queued=queue.queued,
         parked=queue.parked,
         waiting_for=queue.waiting_for,
+        open_choices=_open_choices(storage),
     )
+
+
+def _open_choices(storage: Storage) -> int:
+    from memoranda.core.choices import Choice
+    from memoranda.storage.choice_files import ChoiceFiles
+
+    now = storage.clock.now()
+    found = (one for one in ChoiceFiles(storage.vault).all() if isinstance(one, Choice))
+    return sum(choice.is_open and not choice.is_due(now) for choice in found)
 
 
 def queue_status(inbox: Inbox) -> QueueStatus:

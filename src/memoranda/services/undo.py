@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memoranda.core.choices import CHOICE_ACTIONS
 from memoranda.core.errors import CannotUndo, MemorandaError, NotFound, UsageError
 from memoranda.core.metadata import EMPTY_METADATA, parse_comment
 from memoranda.core.model import Written
@@ -42,6 +43,8 @@ def undo(writer: Writer, journal_id: str | None = None) -> Written:
         raise CannotUndo(f"{whole} forgot something for good; nothing is left to bring back")
     if entry.action == _REMOVED:
         raise CannotUndo(f"{whole} removed documents from {entry.source} for good; take them in again")
+    if entry.action in CHOICE_ACTIONS:
+        raise CannotUndo(f"{whole} is about a question, not about memory; what an answer led to is a change of its own")
     if is_about_documents(entry):
         return undo_documents(writer.storage, entry)
     record = writer.storage.history.find(whole)
@@ -57,6 +60,10 @@ def undo(writer: Writer, journal_id: str | None = None) -> Written:
         notes: list[str] = []
         for file in files:
             notes += _undo_file(transaction, writer, record, file, part)
+        if (slept := record.extra.get("sleep")) is not None:
+            from memoranda.services.sleep import take_back_sleep
+
+            notes += take_back_sleep(writer.storage, whole, slept.get("archives", ()))
         if turns := record.extra.get("turns"):
             notes += take_back_turns(writer.storage, turns)
         if not notes:
@@ -106,7 +113,7 @@ def _entry(writer: Writer, journal_id: str | None) -> JournalEntry:
 def _is_next(entry: JournalEntry, undone: set[str]) -> bool:
     if entry.id in undone or change_of(entry.id) in undone:
         return False
-    if entry.action in ("restore", _REMOVED) or is_forgotten(entry):
+    if entry.action in ("restore", _REMOVED, *CHOICE_ACTIONS) or is_forgotten(entry):
         return False
     if entry.action == "import":
         from memoranda.services.extraction.application import ACTOR

@@ -14,12 +14,31 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from memoranda.core.kinds import Kind
     from memoranda.storage.embedding_settings import EmbeddingSettings
     from memoranda.storage.model_settings import ModelSettings
+    from memoranda.storage.sleep_settings import SleepSettings
 
-__all__ = ["SETTINGS_FILE", "Settings", "read_settings", "usable_settings"]
+__all__ = ["SETTINGS_FILE", "VAULT_FOLDERS", "Settings", "is_below", "read_settings", "usable_settings"]
 
 SETTINGS_FILE = "memoranda.toml"
+#: What a vault keeps of everybody, and of each: no project's memory may be put there.
+VAULT_FOLDERS = frozenset(
+    {
+        ".cache",
+        "agents",
+        "choices",
+        "docs",
+        "history",
+        "inbox",
+        "memory",
+        "projects",
+        "raw",
+        "resources",
+        "sleep",
+        "users",
+    }
+)
 _LONGEST_DEADLINE = 10**9
 
 
@@ -44,6 +63,10 @@ class Settings:
     embedding: EmbeddingSettings | None = None
     #: The table ``[model]``; ``None`` where there is none.
     model: ModelSettings | None = None
+    #: The table ``[sleep]``; ``None`` where there is none.
+    sleep: SleepSettings | None = None
+    #: The matrix with the tables ``[kinds.NAME]``; ``None`` where there are none.
+    kinds: Mapping[str, Kind] | None = None
 
 
 _RULES: dict[str, tuple[type | tuple[type, ...], str]] = {
@@ -111,8 +134,12 @@ def _setting(key: str, value: Any, root: str) -> dict[str, Any]:
         from memoranda.storage.model_settings import read_model
 
         return {"model": read_model(value, SETTINGS_FILE)}
+    if key in ("sleep", "kinds"):
+        from memoranda.storage.sleep_settings import read_kinds, read_sleep
+
+        return {key: (read_sleep if key == "sleep" else read_kinds)(value, SETTINGS_FILE)}
     if key not in _RULES:
-        known = ", ".join((*_RULES, "projects", "embedding", "model"))
+        known = ", ".join((*_RULES, "projects", "embedding", "model", "sleep", "kinds"))
         raise UsageError(f"{SETTINGS_FILE}: {key!r} is not a setting (known: {known})")
     kinds, meaning = _RULES[key]
     if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool) or not _fits(key, value):
@@ -153,15 +180,36 @@ def _projects_from(value: Any, root: str) -> dict[str, str]:
             raise UsageError(f"{SETTINGS_FILE}: {error}") from error
         if (other := taken.setdefault(name_key(name), project)) != project:
             raise UsageError(f"{SETTINGS_FILE}: [projects.{other}] and [projects.{project}] are the same project")
-        projects[name] = _project_folder(project, table["path"], root)
+        projects[name] = _project_folder(name, table["path"], root)
+        for other, folder in projects.items():
+            if other != name and _share_memory(folder, projects[name]):
+                raise UsageError(f"{SETTINGS_FILE}: [projects.{other}] and [projects.{name}] would share their memory")
     return projects
+
+
+def _share_memory(one: str, other: str) -> bool:
+    """Whether the memory of a project in one folder would be seen in that of a project in the other."""
+    pairs = ((one, other), (other, one))
+    return one == other or any(is_below(folder, os.path.join(home, "memory")) for folder, home in pairs)
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Whether a path is a folder's, or of something in it."""
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def _project_folder(project: str, path: str, root: str) -> str:
     if not path.strip() or "\0" in path:
         raise UsageError(f"{SETTINGS_FILE}: the path of [projects.{project}] is no folder's: {path!r}")
-    folder = os.path.realpath(os.path.join(root, os.path.expanduser(path)))
-    if folder == os.path.realpath(root):
+    folder, vault = os.path.realpath(os.path.join(root, os.path.expanduser(path))), os.path.realpath(root)
+    if folder == vault:
         # Its memory would be the shared memory, and every other project would see it.
         raise UsageError(f"{SETTINGS_FILE}: the path of [projects.{project}] may not be the vault itself")
+    if is_below(folder, vault):
+        kept, *names = os.path.relpath(folder, vault).split(os.sep)
+        own = kept == "projects" and names and name_key(names[0]) == name_key(project)
+        if kept.casefold() in VAULT_FOLDERS and not own:
+            raise UsageError(
+                f"{SETTINGS_FILE}: the path of [projects.{project}] lies in {kept}/ of the vault, which is not its own"
+            )
     return folder

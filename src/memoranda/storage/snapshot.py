@@ -82,7 +82,7 @@ class _Scanner:
                 self._problem(folder, "name", "no address can hold this name; rename the folder")
                 continue
             try:
-                real = self._vault.check_inside(root.folder, root.prefix)
+                real = self._vault.check_own(root.folder, root.prefix, root.scope)
             except OutsideVault as error:
                 self._outside(root.prefix, error)
                 continue
@@ -132,7 +132,7 @@ class _Scanner:
 
     def _follow(self, root: MemoryRoot, entry: os.DirEntry[str], relative: str, is_folder: bool) -> None:
         try:
-            real = self._vault.check_inside(entry.path, relative)
+            real = self._vault.check_own(entry.path, relative, root.scope)
         except OutsideVault as error:
             self._outside(relative, error)
             return

@@ -101,7 +101,7 @@ class Transaction:
         if (known := self._open.get(relative)) is not None:
             return known
         storage = self._storage
-        real = storage.vault.check_inside(path, relative)
+        real = storage.vault.check_own(path, relative, address.scope)
         loaded = storage.reader.read(real)
         category = parse("") if loaded is None else loaded.category
         opened = OpenCategory(

@@ -20,7 +20,7 @@ from memoranda.storage.files import (
     write_temporary,
     writing,
 )
-from memoranda.storage.settings import usable_settings
+from memoranda.storage.settings import VAULT_FOLDERS, is_below, usable_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ __all__ = ["FORMAT", "MemoryRoot", "VaultFolder", "read_format"]
 FORMAT = 1
 _VAULT_FILE = "vault.json"
 _SCOPE_FOLDERS = (("user", "users"), ("agent", "agents"), ("project", "projects"))
+_SHARED = "memory"
 _IGNORED = ".cache/\n.lock*\n.memoranda-*.tmp\nusage.jsonl\n"
 
 
@@ -250,7 +251,7 @@ class VaultFolder:
         mean the same (``café.md`` in two Unicode forms).
 
         Raises:
-            OutsideVault: a symbolic link leads out of the vault.
+            OutsideVault: a symbolic link leads out of the vault, or to what is not this scope's.
             BadName: a folder or file of that name is something else.
         """
         folders = self._scope_folders(address.scope)
@@ -262,7 +263,7 @@ class VaultFolder:
                     raise BadName(f"{shown} is a file, so no category can lie below it")
         files = self._below(folders, f"{last}.md")
         for shown, path in files:
-            real = self.check_inside(path, shown)
+            real = self.check_own(path, shown, address.scope)
             if os.path.isdir(real):
                 raise BadName(f"{shown} is a folder, so it cannot be a category")
             self._check_alias(shown, path, real)
@@ -309,9 +310,37 @@ class VaultFolder:
         real = os.path.realpath(path)
         for home in (self.root, *self.settings.projects.values()):
             home = os.path.realpath(home)
-            if real == home or real.startswith(home.rstrip(os.sep) + os.sep):
+            if is_below(real, home):
                 return real
         raise OutsideVault(f"{shown} leads out of the vault; it is neither read nor written")
+
+    def check_own(self, path: str, shown: str, scope: Scope) -> str:
+        """The real path behind a path of one scope's memory.
+
+        Raises:
+            OutsideVault: it leaves the vault, leads to another scope's memory, or out of this one's to what the
+                program keeps there of everybody.
+        """
+        real = self.check_inside(path, shown)
+        whose = self._owner_of(real)
+        if whose is None and scope != SHARED:
+            first, *below = os.path.relpath(real, self.root).split(os.sep)
+            if (first.casefold() in VAULT_FOLDERS and first != _SHARED) or not below:
+                raise OutsideVault(f"{shown} leads to what is not of {scope}; it is neither read nor written")
+        if whose is not None and name_key(str(whose)) != name_key(str(scope)):
+            raise OutsideVault(f"{shown} leads to what is of {whose}; it is neither read nor written")
+        return real
+
+    def _owner_of(self, real: str) -> Scope | None:
+        """Whose folder a real path lies in, of several within each other the innermost's; ``None``: nobody's."""
+        homes = [(os.path.realpath(folder), Scope("project", p)) for p, folder in self.settings.projects.items()]
+        if real.startswith(self.root.rstrip(os.sep) + os.sep):
+            parent, *names = os.path.relpath(real, self.root).split(os.sep)
+            kind = next((kind for kind, folder in _SCOPE_FOLDERS if folder == parent.casefold()), None)
+            if kind is not None and names:
+                homes.append((os.path.join(self.root, parent, names[0]), Scope(kind, names[0])))
+        held = [one for one in homes if is_below(real, one[0])]
+        return max(held, key=lambda one: len(one[0]))[1] if held else None
 
     def address_of(self, root: MemoryRoot, relative: str) -> Address | None:
         """The category that a file below a memory folder holds; ``None`` if its name cannot be one."""

@@ -31,6 +31,7 @@ def test_status_counts(vault: Vault, root: Path) -> None:
         "queued": 0,
         "parked": 0,
         "waiting_for": "",
+        "open_choices": 0,
     }
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakes.accounts import as_nobody, needs_root
-from memoranda.core.addresses import SHARED, Scope, parse_address
+from memoranda.core.addresses import SHARED, Scope, parse_address, parse_scope
 from memoranda.core.errors import (
     BadName,
     OutsideVault,
@@ -373,6 +373,31 @@ class TestLinks:
         with pytest.raises(BadName, match=r"link to a\.md"):
             vault.category_files(parse_address("user/lin/b"))
 
+    @pytest.mark.parametrize(
+        ("scope", "target", "is_own"),
+        [
+            ("user/lin", "users/Lin/notes/x.md", True),
+            ("user/lin", "users/ana/memory/x.md", False),
+            ("user/lin", "projects/lin/memory/x.md", False),
+            ("user/lin", "memory/x.md", True),
+            ("user/lin", "notes/x.md", True),
+            ("user/lin", "resources/2026-07/x.jsonl", False),
+            ("user/lin", "history/2026-07.jsonl", False),
+            ("user/lin", "journal.jsonl", False),
+            ("shared", "users/lin/memory/x.md", False),
+            ("shared", "vault.json", True),
+        ],
+    )
+    def test_a_scope_has_its_own_and_what_is_nobodys(
+        self, scope: str, target: str, is_own: bool, vault: VaultFolder
+    ) -> None:
+        path = vault.path(target)
+        if is_own:
+            assert vault.check_own(path, target, parse_scope(scope)) == path
+        else:
+            with pytest.raises(OutsideVault, match="neither read nor written"):
+                vault.check_own(path, target, parse_scope(scope))
+
     def test_names_that_begin_alike_are_not_inside(self, tmp_path: Path) -> None:
         vault = opened(tmp_path / "vault")
         make(tmp_path / "vault-2" / "x.md")
@@ -406,6 +431,13 @@ class TestProjects:
         make(tmp_path / "vault" / "projects" / "zeus" / "memory" / "c.md")
         roots = [root.prefix for root in vault.memory_roots(lambda *_: None)]
         assert roots == ["memory", "projects/zeus/memory", "projects/Apollo/memory"]
+
+    def test_a_folder_is_its_projects_alone(self, vault: VaultFolder, tmp_path: Path) -> None:
+        path = str(tmp_path.resolve() / "apollo/memory/x.md")
+        assert vault.check_own(path, "x", Scope("project", "apollo")) == path
+        for other in (SHARED, Scope("project", "zeus"), Scope("user", "apollo")):
+            with pytest.raises(OutsideVault, match="of project/Apollo"):
+                vault.check_own(path, "x", other)
 
     def test_scopes_by_name(self, vault: VaultFolder) -> None:
         assert vault.memory_root(Scope("project", "APOLLO")).scope == Scope("project", "Apollo")

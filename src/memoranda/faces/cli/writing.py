@@ -132,7 +132,7 @@ def _rename_arguments(parser: Parser) -> None:
 
 def _forget_arguments(parser: Parser) -> None:
     parser.add_argument("address", metavar="ADDRESS", nargs="?", help="the item or turn")
-    parser.add_argument("--source", metavar="ADDRESS", help="a source, with every item that comes from it")
+    parser.add_argument("--source", metavar="ADDRESS", help="a source or stage/PROJECT/STAGE, with its items")
     parser.add_argument("--user", metavar="NAME", help="a person: the memory that is theirs")
     parser.add_argument("--derived", action="store_true", help="also what else came from the same source as the item")
     parser.add_argument("--preview", action="store_true", help="only say what would go")
@@ -258,6 +258,10 @@ def _show_forgotten(session: Session, forgotten: Forgotten) -> None:
         out.styled(("yellow", verb), f" {address}")
     for link in forgotten.links:
         out.styled(("dim", f"{'would remove' if forgotten.preview else 'removed'} the link to it in {link}"))
+    for choice in forgotten.choices:
+        out.styled(("dim", f"{'would remove' if forgotten.preview else 'removed'} the question {choice} about it"))
+    for stage in forgotten.stages:
+        out.styled(("dim", f"{'would blank' if forgotten.preview else 'blanked'} what {stage} holds of it"))
     if forgotten.history_records and not forgotten.preview:
         out.styled(("dim", f"records of history blanked: {forgotten.history_records}"))
     if forgotten.preview:
