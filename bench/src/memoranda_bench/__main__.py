@@ -17,6 +17,8 @@ from memoranda_bench.datasets.locomo import FILES as CONVERSATIONS
 from memoranda_bench.knowledge.command import add_arguments as add_knowledge
 from memoranda_bench.knowledge.command import run_command as run_knowledge
 from memoranda_bench.systems import SystemMissing
+from memoranda_bench.week.command import add_arguments as add_week
+from memoranda_bench.week.command import run_command as run_week
 
 __all__ = ["main"]
 
@@ -282,6 +284,9 @@ def _parser() -> argparse.ArgumentParser:
 
     knowledge = command("knowledge", run_knowledge, "documents: outcomes, answers, throughput, hostile files")
     add_knowledge(knowledge)
+
+    week = command("week", run_week, "a scripted week of stages and sleeps, by rules and with a model; undo of all")
+    add_week(week)
 
     for one in (convert, quality, report, vectors, embed, knowledge):
         one.add_argument("--data", metavar="DIR", help="the folder of the data (else MEMORANDA_BENCH_DATA)")

@@ -48,7 +48,7 @@ def sleep(
     """See :meth:`memoranda.Vault.sleep`."""
     storage = vault._storage
     began, looked = activity(storage), time.monotonic()
-    judges = None if model is None else ModelJudge(storage, model, vault.settings.kinds)
+    judges = ModelJudge(storage, model, vault.settings.kinds)
 
     def checkpoint() -> None:
         nonlocal looked

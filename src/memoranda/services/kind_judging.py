@@ -32,9 +32,12 @@ _OBJECT = re.compile(r"\{[^{}]*\}")
 
 
 class ModelJudge:
-    """Judges candidates by a model. A model that cannot be reached, or says nothing of an item, leaves that open."""
+    """Judges candidates by what a model says, or without one by what one has said before.
 
-    def __init__(self, storage: Storage, model: LanguageModel, matrix: Mapping[str, Kind] | None = None) -> None:
+    A model that cannot be reached, or says nothing of an item, leaves that open.
+    """
+
+    def __init__(self, storage: Storage, model: LanguageModel | None, matrix: Mapping[str, Kind] | None = None) -> None:
         self._vault, self._model, self._matrix = storage.vault, model, matrix or MATRIX
         self._lines = JsonLines(storage.vault.path(f"{_FOLDER}/{_FILE}"))
         #: How often the model was asked.
@@ -63,6 +66,8 @@ class ModelJudge:
 
     def _asked(self, candidates: Sequence[Candidate]) -> dict[int, str]:
         """The kind of each candidate that the reply tells, by its place."""
+        if self._model is None:
+            return {}
         self.calls += 1
         try:
             reply = self._model.chat(_messages(candidates, self._matrix))

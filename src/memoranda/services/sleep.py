@@ -281,4 +281,5 @@ def take_back_sleep(storage: Storage, change: str, archives: Sequence[Sequence[s
     for project, stage in archives:
         if bring_stage_back(storage.vault, change, str(project), str(stage)):
             notes.append(f"brought back the stage {project}/{stage}")
-    return notes
+    # A stage that held nothing to be kept leaves no file changed, and is taken back like any other.
+    return notes or ["the next sleep takes in anew what this one took in"]

@@ -12,7 +12,7 @@ from itertools import pairwise
 from memoranda.core.analysis import analyze
 from memoranda.core.kind_rules import judge_by_rules, strength_of
 from memoranda.core.records import dataclass
-from memoranda.core.sentences import sentence_starts
+from memoranda.core.sentences import columns, sentence_starts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ _ISSUE = re.compile(
 )
 #: What speaks for a category of a project's memory, by the kinds that :mod:`memoranda.core.kind_rules` tells.
 _DECISION, _CONVENTION = 2.0, 1.5
+#: A fact about the project takes so many columns; what is shorter only mentions something.
+_FACT = 24
 _PASSING = re.compile(
     r"[?？]\s*$|^(?:ok|okay|yes|no|thanks?|thank you|sure|好的?|嗯|行|可以|谢谢)[\s\W]*$", re.IGNORECASE
 )
@@ -99,7 +101,8 @@ def _category(text: str) -> str:
     rules = ("design_principle", "working_mode", "common_pitfall", "preference", "general_experience")
     if sum(strength.get(kind, 0.0) for kind in rules) >= _CONVENTION:
         return "conventions"
-    return "conventions" if judge_by_rules(text).verdict == "no" and strength.get("project_detail", 0.0) >= 2.0 else ""
+    bound = strength.get("project_detail", 0.0) >= 2.0 and judge_by_rules(text).verdict == "no"
+    return "conventions" if bound and columns(text) >= _FACT else ""
 
 
 def _summary(records: Sequence[StageRecord]) -> str:

@@ -66,6 +66,14 @@ def test_a_finished_stage_goes_into_project_memory_once(vault: Vault) -> None:
     assert vault.sleep().change is None
 
 
+def test_what_is_only_mentioned_is_not_kept(vault: Vault) -> None:
+    with vault.stage("talk", project="shop", agent="developer") as opened:
+        for said in ("Reading index.ts.", "在看 query.sql。", "OK.", "What about the port?", "Thanks!", "Sounds fine."):
+            opened.say(said)
+    vault.sleep()
+    assert {item.address.category for item in vault.items(scope="project/shop")} <= {"stages"}
+
+
 def test_a_stage_that_goes_on_is_left_alone(vault: Vault) -> None:
     opened = vault.stage("now", project="shop", agent="developer")
     opened.note(RULE)
@@ -206,6 +214,17 @@ def test_old_stages_are_put_aside_and_undo_brings_every_byte_back(vault: Vault, 
     assert (again.stages, again.archives) == (slept.stages, slept.archives)
 
 
+def test_a_sleep_that_only_took_in_a_stage_with_nothing_in_it_can_be_undone(vault: Vault) -> None:
+    vault.remember("notes:before", "Mine.")
+    with vault.stage("idle", project="shop", agent="developer") as opened:
+        opened.say("Where is it?")
+    slept = vault.sleep()
+    assert (slept.stages, slept.added) == (("shop/idle",), 0)
+    assert vault.undo().notes == ("the next sleep takes in anew what this one took in",)
+    assert vault.undo().notes == ("removed notes:before",)
+    assert vault.sleep().stages == ("shop/idle",)
+
+
 class Once:
     """A model that says ``unknown`` of all it is asked, and counts."""
 
@@ -232,6 +251,9 @@ def test_a_model_is_asked_once_and_what_it_says_is_kept(root: Path, clock: FakeC
         vault.undo(slept.change)
         again = vault.sleep(model=model)
         assert (model.calls, len(again.promoted)) == (1, 1)
+        assert again.change is not None
+        vault.undo(again.change)
+        assert len(vault.sleep().promoted) == 1  # what it said counts without it
 
 
 @pytest.mark.parametrize("reply", ["", "no JSON", '{"n": 9, "kind": "preference"}', '{"n": 1, "kind": "fruit"}'])
