@@ -69,8 +69,11 @@ def test_probes_are_asked(vault: Path, tmp_path: Path) -> None:
     assert json.loads(found.stdout)["recall"] == {"asked": 1, "kept": 1, "lost": []}
     assert run(vault, "sleep", "--probes", str(probes)).returncode == 2
     assert run(vault, "sleep", "--dry-run", "--probes", str(tmp_path / "none")).returncode == 1
-    probes.write_text("{}\n")
-    assert run(vault, "sleep", "--dry-run", "--probes", str(probes)).returncode == 2
+    for nonsense in (b"{}\n", b'{"question": 5}', b"\xff\xfe\x00"):
+        probes.write_bytes(nonsense)
+        refused = run(vault, "sleep", "--dry-run", "--probes", str(probes))
+        assert refused.returncode == 2
+        assert str(probes) in refused.stderr
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")

@@ -6,7 +6,6 @@ import threading
 import time
 
 from memoranda.core.addresses import parse_scope
-from memoranda.core.errors import MemorandaError
 from memoranda.core.records import dataclass
 from memoranda.services.context import make_context
 from memoranda.services.idle import activity
@@ -126,6 +125,7 @@ class IdleSleep:
     def __init__(self, vault: Upkeep, model: LanguageModel | None, every: float) -> None:
         self._vault, self._model, self._every = vault, model, every
         self._stopped = threading.Event()
+        self._looked = 0.0
         #: What the newest sleep did, and what went wrong last, in words.
         self.slept: Slept | None = None
         self.fault = ""
@@ -151,8 +151,14 @@ class IdleSleep:
                     self.fault = ""
             except Interrupted:
                 continue
-            except MemorandaError as error:
-                self.fault = str(error)
+            except Exception as error:  # whatever it is, another time may go better
+                self.fault = str(error) or type(error).__name__
 
     def _interrupted(self) -> bool:
-        return self._stopped.is_set() or bool(self._vault.why_not_sleep())
+        if self._stopped.is_set():
+            return True
+        if time.monotonic() - self._looked < _LOOK:
+            return False
+        works = bool(self._vault.why_not_sleep())
+        self._looked = time.monotonic()
+        return works

@@ -56,7 +56,9 @@ class Upkeep(Memorizing):
         if self._made_choices is None:
             from memoranda.services.choices import ChoiceBox
 
-            self._made_choices = ChoiceBox(self._storage, self._apply_choice, mutex=self._contents.mutex)
+            self._made_choices = ChoiceBox(
+                self._storage, self._apply_choice, check=self._check_choice, mutex=self._contents.mutex
+            )
         return self._made_choices
 
     def sleep(
@@ -126,6 +128,12 @@ class Upkeep(Memorizing):
         from memoranda.bootstrap import tiers
 
         return tiers.context(self, project, agent, stage, query, budget)
+
+    def _check_choice(self, choice: Choice) -> None:
+        """See that what a person answers can be done. Raises Conflict, NotFound, UsageError."""
+        from memoranda.services.promotion import check_answered
+
+        check_answered(self._writer, choice, self.get)
 
     def _apply_choice(self, choice: Choice) -> None:
         """Promote what a person wants to be kept; other effects are their askers' to carry out."""

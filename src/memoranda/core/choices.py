@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from datetime import UTC, datetime, timedelta
 
 from memoranda.core.errors import UsageError
@@ -108,8 +110,8 @@ class Choice:
         return self.is_open and now - shown >= timedelta(days=2 ** min(self.reminders, 12))
 
     def is_proposed_by(self, name: str) -> bool:
-        """Whether somebody of this name asked it."""
-        return name_key(name) in {name_key(one) for one in (self.source_agent, *self.askers) if one.strip()}
+        """Whether somebody of this name asked it, however it is spelled: ``agent:scout``, in wide letters, ..."""
+        return _plain_name(name) in {_plain_name(one) for one in (self.source_agent, *self.askers) if one.strip()}
 
     @property
     def outcome(self) -> str:
@@ -181,6 +183,12 @@ def _check_options(type: str, options: Sequence[str]) -> tuple[str, ...]:
     if len({name_key(option) for option in kept}) != len(kept):
         raise UsageError("two options are the same")
     return kept
+
+
+def _plain_name(name: str) -> str:
+    """What two spellings of one name have in common."""
+    seen = "".join(one for one in unicodedata.normalize("NFKC", name) if unicodedata.category(one) != "Cf")
+    return re.sub(r"^(?:agent|user)\s*[:/]\s*", "", name_key(" ".join(seen.split())))
 
 
 def check_answer(

@@ -77,7 +77,10 @@ datadog openai
 CUES = (
     # What binds a text to one project.
     Cue(
-        "project_detail", 2.0, "an address on the net", exact=(r"https?://", r"\b[\w-]+\.(?:internal|local|lan|corp)\b")
+        "project_detail",
+        2.0,
+        "an address on the net",
+        exact=(r"https?://", r"\b[\w-]{1,63}\.(?:internal|local|lan|corp)\b"),
     ),
     Cue(
         "project_detail",
@@ -92,8 +95,8 @@ CUES = (
         2.0,
         "a file or a folder",
         exact=(
-            r"(?<![\w.])[\w.-]*/[\w.-]+/[\w./-]*",
-            r"(?<![\w/])[\w./-]+\.(?:py|tsx?|js|go|rs|java|kt|sql|ya?ml|toml|json|md|sh|css|html|env|ini|proto|csv)\b",
+            r"(?<![\w.-])[\w.-]*/[\w.-]+/[\w./-]*",
+            r"(?<![\w./-])[\w./-]+\.(?:py|tsx?|js|go|rs|java|kt|sql|ya?ml|toml|json|md|sh|css|html|env|ini|proto|csv)\b",
         ),
     ),
     Cue("project_detail", 2.0, "a ticket", exact=(r"\b[A-Z]{2,10}-\d+\b", r"(?<!\w)#\d{2,}\b", r"\bPR ?\d+")),
@@ -105,7 +108,7 @@ CUES = (
         exact=(r"\b[a-z]+_[a-z0-9_]+\b", r"\b[a-z]+[A-Z]\w+", r"\b[A-Z][a-z]+[A-Z][a-z]\w*", r"`[^`]+`"),
     ),
     Cue("project_detail", 1.0, "a version", exact=(r"\bv\d+(?:\.\d+)*\b", r"\b\d+\.\d+\.\d+\b")),
-    Cue("project_detail", 1.0, "a figure", exact=(rf"(?<![\w.])[$€¥£]? ?\d[\d,.]*\s?(?:{_UNITS})(?![a-z])",)),
+    Cue("project_detail", 1.0, "a figure", exact=(rf"(?<![\w.])[$€¥£]? ?\d[\d,.]{{0,30}}\s?(?:{_UNITS})(?![a-z])",)),
     Cue(
         "project_detail",
         1.5,
@@ -140,7 +143,7 @@ CUES = (
         "an environment or an hour",
         r"staging|preprod|production (?:database|cluster|server)|nightly|"
         r"at (?:midnight|noon|\d{1,2}(?::\d\d)?(?: ?[ap]m)?)",
-        r"每晚|凌晨|零点|[一二三四五六七八九十两\d]+点(?!钟以内)",
+        r"每晚|凌晨|零点|[一二三四五六七八九十两\d]{1,3}点(?!钟以内)",
     ),
     # What binds a text to one moment.
     Cue(

@@ -39,16 +39,19 @@ class ChoiceBox:
         storage: Storage,
         apply: Callable[[Choice], object],
         *,
+        check: Callable[[Choice], object] = lambda choice: None,
         mutex: AbstractContextManager[object] | None = None,
     ) -> None:
         """``apply`` does what an answer leads to; it is called once, under the vault's lock.
 
         Where it raises, or the process ends, it is called again: it must be able to
-        see what it has done already. ``mutex`` is what a host's threads take before
+        see what it has done already. ``check`` raises where an answer could not be
+        carried out: then it is none, and the question stays open. ``mutex`` is what a host's threads take before
         that lock.
         """
         self._storage = storage
         self._files = ChoiceFiles(storage.vault)
+        self._check = check
         self._endings = Endings(storage, self._files, apply, mutex)
 
     def ask(
@@ -190,6 +193,7 @@ class ChoiceBox:
         Raises:
             AlreadyAnswered: it is open no more; nothing was changed.
             UsageError: this answers nothing, or who asked would answer.
+            Conflict, NotFound, UsageError: what follows from it cannot be done; the question stays open.
             NotFound, Conflict: as :meth:`get`.
             VaultFull, VaultReadOnly, VaultBusy.
             MemorandaError: the answer stands, but what follows from it could not be done and is tried again later.
@@ -214,6 +218,7 @@ class ChoiceBox:
                 channel=channel,
                 answered_at=self._endings.now(),
             )
+            self._check(ended)
             return self._endings.carry_out(self._endings.end(ended))
 
     def cancel(self, id: str, *, by: str, reason: str = "") -> Choice:

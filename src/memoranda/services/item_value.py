@@ -27,7 +27,7 @@ def read_usage(path: str, now: datetime) -> dict[str, float]:
     found: dict[str, float] = {}
     with suppress(OSError), open(path, encoding="utf-8", errors="replace") as lines:
         for line in lines:
-            with suppress(ValueError, KeyError, TypeError, AttributeError):
+            with suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 row = json.loads(line)
                 age = (now - datetime.fromisoformat(row["ts"])).total_seconds() / 86_400.0
                 weight = 0.5 ** (max(age, 0.0) / _HALF_LIFE)

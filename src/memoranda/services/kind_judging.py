@@ -70,12 +70,12 @@ class ModelJudge:
             return {}
         self.calls += 1
         try:
-            reply = self._model.chat(_messages(candidates, self._matrix))
+            pieces = _OBJECT.findall(self._model.chat(_messages(candidates, self._matrix)))
         except Exception:  # whatever a host's model raises, sleep goes on without it
             return {}
         found: dict[int, str] = {}
-        for piece in _OBJECT.findall(reply):
-            with suppress(ValueError, TypeError, KeyError, AttributeError):
+        for piece in pieces:
+            with suppress(ValueError, TypeError, KeyError, AttributeError, OverflowError):
                 row = json.loads(piece)
                 number, kind = int(row["n"]), str(row["kind"]).strip().casefold()
                 if 1 <= number <= len(candidates) and kind in self._matrix:
@@ -83,7 +83,7 @@ class ModelJudge:
         return found
 
     def _kept(self) -> dict[str, str]:
-        with suppress(FileNotFoundError):
+        with suppress(OSError):
             return {str(row.get("item")): str(row.get("kind")) for row in self._lines.read()}
         return {}
 

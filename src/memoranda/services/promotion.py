@@ -7,8 +7,10 @@ The original stays where it is. A copy says what it was made of
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 from memoranda.core.addresses import parse_address
+from memoranda.core.errors import Conflict, NotFound, UsageError
 from memoranda.core.kind_rules import judge_by_rules, judge_by_said_kind
 from memoranda.core.kinds import agreed
 from memoranda.core.names import content_hash, made_name
@@ -33,6 +35,7 @@ __all__ = [
     "SAVE_LONG",
     "Candidate",
     "category_of_kind",
+    "check_answered",
     "copied_name",
     "copied_text",
     "effect_of",
@@ -150,17 +153,46 @@ def promote(writer: Writer, effect: Mapping[str, Any], text: str, *, owner: str 
     return written
 
 
+def check_answered(writer: Writer, choice: Choice, find: Callable[[str], Item | None]) -> None:
+    """See that what a person answers to the question about a candidate can be done.
+
+    Raises:
+        NotFound: the item is not there now.
+        Conflict: it says something else by now.
+        UsageError: an edit without a text, or with one that can be no item's.
+    """
+    effect, wanted = choice.effect, set(choice.answer) & {SAVE_LONG, EDIT}
+    if effect.get("action") != "promote" or not wanted:
+        return
+    if EDIT in wanted and not choice.text.strip():
+        raise UsageError("edit goes with the text that is to be kept (--text)")
+    item = find(str(effect["from"]))
+    if item is None and EDIT not in wanted:
+        raise NotFound(f"{effect['from']} is not there just now: moved, renamed, or its folder is away")
+    if item is not None and item.hash != effect["hash"] and EDIT not in wanted:
+        raise Conflict(f"{effect['from']} says something else by now; the next sleep asks anew")
+    with suppress(_Tried), writer.batch("promote"):
+        promote(writer, effect, choice.text if EDIT in wanted or item is None else item.text)
+        raise _Tried
+
+
+class _Tried(Exception):
+    """It can be done; nothing is to be written yet."""
+
+
 def promote_answered(writer: Writer, choice: Choice, find: Callable[[str], Item | None]) -> None:
-    """Do what a person has answered to the question about a candidate. What says something else by now stays.
+    """Do what a person has answered to the question about a candidate (see :func:`check_answered`).
 
     Done twice it is done once. Raises BadText, VaultFull, VaultReadOnly, VaultBusy.
     """
     effect, wanted = choice.effect, set(choice.answer) & {SAVE_LONG, EDIT}
     if effect.get("action") != "promote" or choice.status != "answered" or not wanted:
         return
-    item = find(str(effect["from"]))
-    if item is None or item.hash != effect["hash"]:
-        return  # the next sleep asks anew
-    text = choice.text if EDIT in wanted and choice.text.strip() else item.text
+    text = choice.text if EDIT in wanted else ""
+    if not text:
+        item = find(str(effect["from"]))
+        if item is None or item.hash != effect["hash"]:
+            return  # the next sleep asks anew
+        text = item.text
     with writer.batch("promote"):
         promote(writer, effect, text, owner=str(effect.get("owner") or ""), actor=choice.source_agent)

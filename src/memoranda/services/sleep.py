@@ -12,7 +12,7 @@ import json
 import os
 from contextlib import suppress
 
-from memoranda.core.errors import Conflict, NotFound, UsageError, VaultBusy
+from memoranda.core.errors import BadName, Conflict, NotFound, UsageError, VaultBusy
 from memoranda.core.records import dataclass
 from memoranda.services.promotion import OPTIONS, effect_of, promote
 from memoranda.services.remember import mark_superseded, remember
@@ -104,9 +104,9 @@ class Sleep:
         except VaultBusy as error:
             raise VaultBusy("another process sleeps for this vault just now") from error
         try:
-            self._finish()
+            asked = self._finish()
             plan = self.plan()
-            return self._carry_out(plan) if plan else Slept(kept=plan.kept)
+            return self._carry_out(plan) if plan else Slept(asked=tuple(asked), kept=plan.kept)
         finally:
             lock.release()
 
@@ -135,23 +135,27 @@ class Sleep:
         self._checkpoint()
         self._note({"change": change, "questions": questions, "archives": archives})
         promoted: list[str] = []
+        stands = self._stands(plan)
         with self._writer.batch("sleep", change):
             for new in plan.added:
                 fields = {"source": new.source, "ts": new.ts or None, "actor": new.actor or ACTOR}
                 self._done(remember, new.address, new.text, on_exists="rename", fields=fields)
             for candidate, judgement, address in plan.promoted:
+                if not stands(candidate.address, candidate.hash):
+                    continue
                 effect = effect_of(candidate, judgement, address)
                 copy = self._done(promote, effect, candidate.text, owner=candidate.owner, actor=candidate.agent)
                 promoted += [copy.address] if copy is not None and copy.journal_id else []
             for address, text in plan.aside:
                 self._done(remember, address, text, on_exists="append", fields={"actor": ACTOR})
             for one in plan.superseded:
-                self._done(mark_superseded, one.older, one.successor)
+                if stands(one.older, one.hash):
+                    self._done(mark_superseded, one.older, one.successor)
             self._writer.run("sleep", lambda transaction: _log(transaction, plan))
         asked = self._finish()
         return Slept(
             change,
-            tuple(f"{project}/{stage}" for project, stage in plan.stages),
+            tuple(f"{project}/{stage}" for project, stage, _ in plan.stages),
             len(plan.added),
             tuple(promoted),
             tuple(asked),
@@ -160,6 +164,12 @@ class Sleep:
             tuple((one.older, one.successor, one.why) for one in plan.superseded),
             tuple(archives),
         )
+
+    def _stands(self, plan: SleepPlan) -> Callable[[str, str], bool]:
+        """Tells of an address whether it holds what the plan was made of: a person may have been at it meanwhile."""
+        made = {new.address for new in plan.added} | {address for _, _, address in plan.promoted}
+        now = {str(one.address): one.hash for one in self._items()}
+        return lambda address, hash: now[address] == hash if address in now else address in made
 
     def _done(self, write: Callable[..., Written], *given: Any, **more: Any) -> Written | None:
         """Do one thing; what cannot be written as it is (a name, a text that was only recalled) stays where it is."""
@@ -194,21 +204,24 @@ class Sleep:
             change, questions, archives = str(noted["change"]), list(noted["questions"]), list(noted["archives"])
         except FileNotFoundError:
             return []
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             change, questions, archives = "", [], []
         asked: list[str] = []
         with self._storage.locked():
             done = bool(change and self._storage.journal.lines_of(change)) and not _is_undone(self._storage, change)
         if done:
-            for one in questions:
-                self._checkpoint()
+            for one in filter(_is_question, questions):
                 asked.append(self._ask(one))
             for one in archives:
                 project, _, stage = str(one).partition("/")
-                with self._storage.locked():
+                with self._storage.locked(), suppress(BadName):
                     set_stage_aside(self._storage.vault, change, project, stage)
-        with writing(path):
-            remove_file(path)
+        with self._storage.locked():
+            if done and _is_undone(self._storage, change):
+                # Somebody took the change back while this was under way, which knew only of what was done by then.
+                take_back_sleep(self._storage, change, [str(one).split("/", 1) for one in archives])
+            with writing(path):
+                remove_file(path)
         return asked
 
     def _ask(self, one: Mapping[str, Any]) -> str:
@@ -230,6 +243,18 @@ class Sleep:
         return made.id
 
 
+def _is_question(noted: object) -> bool:
+    """Whether this is a question as it was noted; what a person or a fault has made of it may be anything."""
+    if not isinstance(noted, dict) or not isinstance(noted.get("effect"), dict):
+        return False
+    texts = [noted.get(key) for key in ("question", "context", "subject", "agent")]
+    return (
+        bool(noted.get("question"))
+        and all(isinstance(t, str) for t in texts)
+        and {"action", "hash"} <= noted["effect"].keys()
+    )
+
+
 def _log(transaction: Transaction, plan: SleepPlan) -> None:
     detail = {
         "stages": [list(one) for one in plan.stages],
@@ -243,17 +268,19 @@ def _log(transaction: Transaction, plan: SleepPlan) -> None:
     transaction.log("sleep", detail=detail)
 
 
-def consolidated_stages(storage: Storage) -> frozenset[tuple[str, str]]:
-    """The stages that sleeps which stand have taken in."""
+def consolidated_stages(storage: Storage) -> frozenset[tuple[str, str, str]]:
+    """The stages that sleeps which stand have taken in: project, name, and when they ended."""
     undone: set[str] = set()
-    found: set[tuple[str, str]] = set()
+    found: set[tuple[str, str, str]] = set()
     for entry in storage.journal.read_backwards():
         undoes = entry.detail.get("undoes")
         if entry.action == "restore" and isinstance(undoes, str) and change_of(entry.id) not in undone:
             undone.add(change_of(undoes))
         elif entry.action == "sleep" and change_of(entry.id) not in undone:
             with suppress(TypeError, ValueError):
-                found |= {(str(project), str(stage)) for project, stage in entry.detail.get("stages", ())}
+                found |= {
+                    (str(project), str(stage), str(ended)) for project, stage, ended in entry.detail.get("stages", ())
+                }
     return frozenset(found)
 
 

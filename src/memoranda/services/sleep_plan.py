@@ -7,13 +7,15 @@ which is kept.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC
 
 from memoranda.core.addresses import parse_address
+from memoranda.core.errors import BadName, MemorandaError, UsageError
 from memoranda.core.kinds import MATRIX, Judgement
 from memoranda.core.metadata import EMPTY_METADATA
 from memoranda.core.model import Item
-from memoranda.core.names import made_name, name_key
+from memoranda.core.names import check_identifier, is_item_name, made_name, name_key
 from memoranda.core.records import dataclass, field
 from memoranda.core.tokens import estimate_tokens
 from memoranda.services.item_value import read_usage, value_of
@@ -70,13 +72,16 @@ class Superseding:
     older: str
     successor: str
     why: str
+    #: Of the older one's text.
+    hash: str
 
 
 @dataclass(slots=True)
 class SleepPlan:
     """All that a sleep will do, in the order in which it is done."""
 
-    stages: list[tuple[str, str]] = field(default_factory=list)
+    #: The project, the name and the end of each stage that is taken in: another one may come to have its name.
+    stages: list[tuple[str, str, str]] = field(default_factory=list)
     added: list[NewItem] = field(default_factory=list)
     #: What goes to long-term memory, and the address that it gets there.
     promoted: list[tuple[Candidate, Judgement, str]] = field(default_factory=list)
@@ -107,7 +112,7 @@ class Sleeper:
         stages: Iterable[StageSummary],
         read_stage: Callable[[str, str], StageArchive],
         choices: Iterable[Choice],
-        consolidated: frozenset[tuple[str, str]],
+        consolidated: frozenset[tuple[str, str, str]],
         *,
         settings: SleepSettings,
         matrix: Mapping[str, Kind] | None,
@@ -128,11 +133,15 @@ class Sleeper:
         self._checkpoint, self._progress = checkpoint, progress
         self._done, self._total = 0, 0
         scopes = {one.address.scope.name for one in items if one.address.scope.kind == "agent"}
-        agents = sorted(scopes | {one.agent for one in self._stages if one.agent})
+        agents = sorted(scopes | {one.agent for one in self._stages if _is_agent(one.agent)})
         self._agents = {name_key(name): name for name in agents}
         self._only_agent = agents[0] if len(agents) == 1 else ""
         self._taken = {name_key(str(one.address)) for one in items}
-        self._texts = {name_key(f"{one.address.scope.prefix}{one.address.category}\n{one.text}") for one in items}
+        self._numbers: dict[str, int] = {}
+        # What has been superseded, or has run out, does not say what holds now: it may be said again.
+        moment = written_moment(now)
+        present = [one for one in items if is_present(one, moment)]
+        self._texts = {(name_key(f"{a.scope.prefix}{a.category}"), one.text) for one in present for a in [one.address]}
 
     def plan(self) -> SleepPlan:
         """Everything, step by step. Raises what ``checkpoint`` raises."""
@@ -160,40 +169,51 @@ class Sleeper:
             if not one.ended or one.problem:
                 continue
             where = (one.project, one.stage)
-            if where not in self._consolidated:
-                self._digest(plan, self._read_stage(*where), new)
-                plan.stages.append(where)
+            if (*where, one.ended) not in self._consolidated:
+                try:
+                    archive = self._read_stage(*where)
+                except MemorandaError:
+                    continue  # its records are damaged: it stays as it is until somebody mends it
+                self._digest(plan, archive, new)
+                plan.stages.append((*where, one.ended))
             if self._is_old(one.ended):
                 plan.archives.append(where)
         return new
 
     def _digest(self, plan: SleepPlan, archive: StageArchive, new: list[Candidate]) -> None:
         found, home = digest_of(archive), f"project/{archive.project}"
+        actor = archive.agent if _is_agent(archive.agent) else ""
+        source = archive.source if _is_whole(archive.source) else ""
         for kept in found.kept:
             address = self._free(f"{home}/{kept.category}", made_name(kept.text), kept.text)
             if not address:
                 continue
-            ts = kept.ts or archive.ended
-            plan.added.append(NewItem(address, kept.text, archive.source, ts, archive.agent))
+            plan.added.append(NewItem(address, kept.text, source, _moment_in(kept.ts, archive.ended), actor))
             agent = self._agent_of(archive.agent)
             new.append(Candidate(address, kept.text, kept.category, archive.project, agent))
-        if found.summary and (address := self._free(f"{home}/{SUMMARIES}", archive.stage, found.summary)):
-            plan.added.append(NewItem(address, found.summary, archive.source, archive.ended, archive.agent))
+        name = archive.stage if source and is_item_name(archive.stage) else made_name(found.summary)
+        if found.summary and (address := self._free(f"{home}/{SUMMARIES}", name, found.summary)):
+            plan.added.append(NewItem(address, found.summary, source, _moment_in(archive.ended), actor))
 
     def _free(self, category: str, name: str, text: str) -> str:
         """An address for a new item; nothing where the category says this already."""
-        if name_key(f"{category}\n{text}") in self._texts:
+        if (said := (name_key(category), text)) in self._texts:
             return ""
-        address, number = f"{category}:{name}", 1
+        address = wanted = f"{category}:{name}"
+        number = self._numbers.get(name_key(wanted), 1)
         while name_key(address) in self._taken:
             number += 1
-            address = f"{category}:{name}-{number}"
+            address = f"{wanted}-{number}"
+        self._numbers[name_key(wanted)] = number
         self._taken.add(name_key(address))
-        self._texts.add(name_key(f"{category}\n{text}"))
+        self._texts.add(said)
         return address
 
     def _is_old(self, ended: str) -> bool:
-        age = self._now - parse_moment(ended, UTC)
+        try:
+            age = self._now - parse_moment(ended, UTC)
+        except UsageError:
+            return False  # somebody wrote there what is no moment
         return age.total_seconds() >= self._settings.archive_days * _PER_DAY
 
     # 2. Project memory goes into long-term memory, by the matrix.
@@ -277,12 +297,14 @@ class Sleeper:
     def _merged(self, plan: SleepPlan, items: list[Item]) -> list[Item]:
         """What is left of an agent's items, the most valuable first, once of near duplicates that one alone stands."""
         gone: set[int] = set()
-        for at, other in near_duplicates([one.text for one in items], self._step):
-            if other in gone or at in gone or items[at].metadata.pinned:
-                continue
-            if (items[at].metadata.owner or "") == (items[other].metadata.owner or ""):
+        owners = [one.metadata.owner or "" for one in items]
+        for at, other in near_duplicates([one.text for one in items], owners, self._step):
+            older = items[at]
+            if not older.metadata.pinned:
                 gone.add(at)
-                plan.superseded.append(Superseding(str(items[at].address), str(items[other].address), "duplicate"))
+                plan.superseded.append(
+                    Superseding(str(older.address), str(items[other].address), "duplicate", older.hash)
+                )
         return [one for at, one in enumerate(items) if at not in gone]
 
     def _capped(self, plan: SleepPlan, agent: str, items: list[Item]) -> None:
@@ -298,4 +320,29 @@ class Sleeper:
             address = f"agent/{agent}/{ASIDE}:{day}"
             names = ", ".join(f"{one.address.category}:{one.name}" for one in out)
             plan.aside.append((address, f"Set aside on {day}, {self._settings.cap} tokens being the most: {names}."))
-            plan.superseded += [Superseding(str(one.address), address, "cap") for one in out]
+            plan.superseded += [Superseding(str(one.address), address, "cap", one.hash) for one in out]
+
+
+def _is_agent(name: str) -> bool:
+    """Whether somebody of that name could have a memory: a stage's file may say anything."""
+    try:
+        return bool(name and check_identifier(name, "an agent")) and _is_whole(name)
+    except BadName:
+        return False
+
+
+def _is_whole(text: str) -> bool:
+    """Whether it can be written: a name of bytes that are no UTF-8 cannot."""
+    try:
+        return bool(text.encode("utf-8"))
+    except UnicodeEncodeError:
+        return False
+
+
+def _moment_in(*texts: str) -> str:
+    """The first that is a moment; nothing where none is."""
+    for text in texts:
+        with suppress(UsageError):
+            parse_moment(text, UTC)
+            return text
+    return ""

@@ -9,6 +9,7 @@ import tempfile
 from contextlib import contextmanager
 
 from memoranda.core.records import dataclass
+from memoranda.storage.files import TEMPORARY_PREFIX, reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,16 +50,29 @@ def copied(root: str, projects: Mapping[str, str]) -> Iterator[str]:
     The memory of ``projects`` that lies elsewhere lies inside the copy, which
     has to be opened as if nothing were said of them: what is tried there must
     reach no repository.
+
+    Raises:
+        VaultUnreadable: it cannot be copied.
     """
     with tempfile.TemporaryDirectory(prefix="memoranda-sleep-") as folder:
         target = os.path.join(folder, "vault")
-        shutil.copytree(root, target, ignore=_left_out(root), symlinks=True)
-        for project, home in projects.items():
-            memory = os.path.join(target, "projects", project, "memory")
-            shutil.rmtree(memory, ignore_errors=True)
-            if os.path.isdir(os.path.join(home, "memory")):
-                shutil.copytree(os.path.join(home, "memory"), memory, symlinks=True)
+        with reading(root):
+            shutil.copytree(root, target, ignore=_left_out(root), symlinks=True)
+            for project, home in projects.items():
+                memory = os.path.join(target, "projects", project, "memory")
+                _unlinked(target, memory)
+                shutil.rmtree(memory, ignore_errors=True)
+                if os.path.isdir(os.path.join(home, "memory")):
+                    shutil.copytree(os.path.join(home, "memory"), memory, symlinks=True)
         yield target
+
+
+def _unlinked(root: str, path: str) -> None:
+    """Remove the links on the way from a folder to a path in it: nothing is to be done where they lead."""
+    while path != root:
+        if os.path.islink(path):
+            os.unlink(path)
+        path = os.path.dirname(path)
 
 
 def _left_out(root: str) -> Callable[[str, list[str]], Iterable[str]]:
@@ -66,7 +80,11 @@ def _left_out(root: str) -> Callable[[str, list[str]], Iterable[str]]:
 
     def ignore(folder: str, names: list[str]) -> Iterable[str]:
         top = os.path.realpath(folder) == home
-        return [name for name in names if (top and name in _LEFT_OUT) or name.startswith((".lock", ".git"))]
+        return [
+            name
+            for name in names
+            if (top and name in _LEFT_OUT) or name.startswith((".lock", ".git", TEMPORARY_PREFIX))
+        ]
 
     return ignore
 

@@ -1,6 +1,7 @@
 """What of a finished stage belongs into its project's memory, without a model: sentences that say so, and a summary.
 
-Nothing is worded anew: what is kept was said. A note is kept whole.
+Nothing is worded anew: what is kept was said. A note is kept whole, laid out so
+that it can stand as an item's text.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from memoranda.core.analysis import analyze
 from memoranda.core.kind_rules import judge_by_rules, strength_of
 from memoranda.core.records import dataclass
 from memoranda.core.sentences import columns, sentence_starts
+from memoranda.core.settling import standing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,7 +68,8 @@ def digest_of(archive: StageArchive) -> StageDigest:
         if record.forgotten or not record.text.strip():
             continue
         if record.kind == "note":
-            kept.append(Kept(_category(record.text) or "notes", record.text.strip(), record.ts, archive.agent))
+            if text := standing(record.text.strip()):
+                kept.append(Kept(_category(record.text) or "notes", text, record.ts, archive.agent))
         elif record.kind == "dialogue":
             said += _telling(record)
     best = sorted(range(len(said)), key=lambda at: -said[at][0])[:_MOST]
@@ -76,7 +79,7 @@ def digest_of(archive: StageArchive) -> StageDigest:
         if (text := " ".join(one.text.split()).casefold()) not in known:
             known.add(text)
             kept.append(one)
-    return StageDigest(archive.summary.strip() or _summary(archive.records), tuple(kept))
+    return StageDigest(standing(archive.summary.strip() or _summary(archive.records)), tuple(kept))
 
 
 def _telling(record: StageRecord) -> list[tuple[float, Kept]]:
@@ -87,7 +90,7 @@ def _telling(record: StageRecord) -> list[tuple[float, Kept]]:
             continue
         if category := _category(sentence):
             weight = sum(strength_of(sentence).values())
-            found.append((weight, Kept(category, sentence, record.ts, record.speaker or record.role)))
+            found.append((weight, Kept(category, standing(sentence), record.ts, record.speaker or record.role)))
     return found
 
 

@@ -8,6 +8,7 @@ from memoranda.core.records import replace
 from memoranda.core.stages import StageRecord, stage_source
 from memoranda.retrieval.rendering import strip_injected
 from memoranda.services.cleaning import merged, without_secrets
+from memoranda.services.extraction.json_pieces import joined_halves
 from memoranda.services.redaction import redact
 from memoranda.storage.clock import written_moment
 from memoranda.storage.stage_files import StageFiles
@@ -158,7 +159,7 @@ def _cleaned(values: dict[str, Any]) -> tuple[dict[str, Any], tuple[Redaction, .
     for name, value in values.items():
         if name != "arguments" and not isinstance(value, str):
             raise UsageError(f"{name} is a text, not {type(value).__name__}")
-        kept[name] = without_secrets(value, found, lambda text: strip_injected(normalize_newlines(text)))
+        kept[name] = without_secrets(value, found, lambda text: strip_injected(normalize_newlines(joined_halves(text))))
     return kept, merged((), tuple(found))
 
 

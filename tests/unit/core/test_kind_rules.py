@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from memoranda.core.kind_rules import judge_by_rules, judge_by_said_kind, strength_of
@@ -108,3 +110,27 @@ def test_reasons_are_told() -> None:
     reasons: dict[str, list[str]] = {}
     assert strength_of("See src/a.py on port 80", reasons)["project_detail"] >= 2.0
     assert any("port 80" in reason for reason in reasons["project_detail"])
+
+
+@pytest.mark.parametrize("piece", ["a-", "-", ".", "a.", "1,", "1.", "AB-", "一", "A_", "/", "a/", "[[", "A", "the a-"])
+def test_no_text_takes_long_to_judge(piece: str) -> None:
+    text = piece * (50_000 // len(piece))
+    started = time.process_time()
+    strength_of(text)
+    assert time.process_time() - started < 5.0
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("See -docs/api/v2.", "a file or a folder"),
+        ("See x.-settings/app.toml", "a file or a folder"),
+        ("On build-1.corp it runs.", "an address on the net"),
+        ("It costs 1,200.50 requests.", "a figure"),
+        ("凌晨十二点跑。", "an environment or an hour"),
+    ],
+)
+def test_bounds_leave_out_nothing_that_is_usual(text: str, why: str) -> None:
+    reasons: dict[str, list[str]] = {}
+    strength_of(text, reasons)
+    assert why in " ".join(words for told in reasons.values() for words in told)

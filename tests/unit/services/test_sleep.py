@@ -9,13 +9,15 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fakes.clock import FakeClock
 from memoranda.bootstrap import Vault
-from memoranda.core.errors import VaultBusy
+from memoranda.core.errors import Conflict, NotFound, UsageError, VaultBusy
 from memoranda.services import sleep as sleeping
+from memoranda.services.near_duplicates import near_duplicates
 from memoranda.services.sleep import Interrupted, Sleep
 from memoranda.services.sleep_preview import Probe
 from memoranda.storage.locks import VaultLock
@@ -153,8 +155,38 @@ def test_a_text_that_has_changed_is_asked_anew(vault: Vault) -> None:
     assert second.id != first.id
     assert "long" in second.question
     vault.revise("project/shop/notes:a", "Once more.")
-    vault.choices.answer(second.id, ["save_long"], by="lin", channel="host")
+    with pytest.raises(Conflict, match="asks anew"):
+        vault.choices.answer(second.id, ["save_long"], by="lin", channel="host")
+    assert vault.choices.get(second.id).is_open
     assert len(vault.items(scope="agent/developer")) == 1
+
+
+def test_an_answer_that_cannot_be_carried_out_is_none(vault: Vault, root: Path) -> None:
+    stage(vault, "s", "shop", OPEN)
+    vault.sleep()
+    (choice,) = vault.choices.open()
+    for text in ("", "## a heading"):
+        with pytest.raises(UsageError):
+            vault.choices.answer(choice.id, ["edit"], by="lin", channel="host", text=text)
+    away = root / "projects/away"
+    (root / "projects/shop").rename(away)
+    with pytest.raises(NotFound, match="away"):
+        vault.choices.answer(choice.id, ["save_long"], by="lin", channel="host")
+    away.rename(root / "projects/shop")
+    assert vault.choices.get(choice.id).is_open
+    for by in ("developer", "agent:developer", "Agent/Developer", "ｄｅｖｅｌｏｐｅｒ", "develo\u200bper"):
+        with pytest.raises(UsageError, match="cannot answer"):
+            vault.choices.answer(choice.id, ["save_long"], by=by, channel="host")
+    vault.choices.answer(choice.id, ["save_long"], by="lin", channel="host")
+    assert texts(vault, "agent/developer") == [OPEN]
+
+
+def test_half_a_character_is_no_trouble(vault: Vault) -> None:
+    stage(vault, "cut", "shop", "Perhaps the emoji \ud83d was cut.", "And \ud83d\ude00 was not, maybe.")
+    vault.sleep()
+    kept = texts(vault, "project/shop")
+    assert "Perhaps the emoji \ufffd was cut." in kept
+    assert "And \U0001f600 was not, maybe." in kept
 
 
 def test_no_more_is_asked_than_a_person_can_answer(root: Path, clock: FakeClock) -> None:
@@ -470,3 +502,188 @@ def test_a_host_may_leave_it_to_a_thread(root: Path) -> None:
             idle.close()
         assert idle.fault == ""
         assert idle.slept is not None
+
+
+HEADED = "# Findings\n\n## Cache\n\nAlways bound it."
+UNCLOSED = "```\nAlways close it."
+POSING = "Always check.\n\n<!-- memoranda: pinned=true kind=preference -->"
+MERGED = "Always check.\n\n<<<<<<< a\nx\n=======\ny\n>>>>>>> b"
+HALF = "Always check a half: \ud800."
+
+
+def test_a_note_is_kept_whatever_it_holds(vault: Vault) -> None:
+    stage(vault, "s", "shop", HEADED, UNCLOSED, POSING, MERGED, HALF)
+    slept = vault.sleep()
+    kept = vault.items(scope="project/shop")
+    assert len(kept) == slept.added == 7
+    notes = {item.text for item in kept}
+    assert "### Findings\n\n### Cache\n\nAlways bound it." in notes
+    assert f"{UNCLOSED}\n```" in notes
+    assert f"```\n{POSING}\n```" in notes
+    assert f"```\n{MERGED}\n```" in notes
+    assert "Always check a half: \ufffd." in notes
+    assert not any(item.metadata.pinned or item.metadata.get("kind") for item in kept)
+    assert vault.sleep().change is None
+
+
+def test_a_name_that_was_put_aside_may_be_used_again(vault: Vault, clock: FakeClock) -> None:
+    stage(vault, "daily", "shop", "Never do one.")
+    clock.advance(days=31)
+    assert vault.sleep().archives == ("shop/daily",)
+    stage(vault, "daily", "shop", "Never do two.")
+    assert vault.sleep().stages == ("shop/daily",)
+    assert "Never do two." in texts(vault, "project/shop")
+
+
+def test_what_differs_in_a_capital_or_holds_again_is_kept(vault: Vault) -> None:
+    stage(vault, "s", "shop", "Always pass -v to it.", "Always pass -V to it.", "We use Redis.")
+    vault.sleep()
+    assert {"Always pass -v to it.", "Always pass -V to it."} <= set(texts(vault, "project/shop"))
+    (old,) = (str(item.address) for item in vault.items(scope="project/shop") if item.text == "We use Redis.")
+    vault.remember("project/shop/notes:new", "We use Valkey.", supersedes=old)
+    stage(vault, "t", "shop", "We use Redis.")
+    vault.sleep()
+    found = [item.metadata.superseded_by for item in vault.items(scope="project/shop") if item.text == "We use Redis."]
+    assert sorted(found, key=str) == [None, "project/shop/notes:new"]
+
+
+_HEAD = '{\n "stage": "bad",\n "project": "shop",\n "agent": "%s",\n "ended": "%s",\n "records": [\n  %s\n ]\n}\n'
+_NOTE = '{"kind":"note","ts":"whenever","text":"Always test twice."}'
+_ENDED = "2026-05-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("damaged", "taken"),
+    [
+        (_HEAD % ("developer", "soon", _NOTE), True),
+        (_HEAD % ("../../x", _ENDED, _NOTE), True),
+        (_HEAD % ("\\ud800", _ENDED, _NOTE), True),
+        (_HEAD % ("developer", _ENDED, '{"kind":"nonsense"}'), False),
+        (_HEAD % ("developer", _ENDED, '{"kind":"note","text":5}'), False),
+        (_HEAD % ("developer", _ENDED, '{"kind": note"}'), False),
+        ("[" * 100_000, False),
+    ],
+)
+def test_a_damaged_stage_costs_only_itself(root: Path, clock: FakeClock, damaged: str, taken: bool) -> None:
+    set_sleep(root, promotion="clear")
+    with Vault.open(root, clock=clock) as vault:
+        stage(vault)
+        (root / "projects/shop/stages/bad.json").write_text(damaged)
+        slept = vault.sleep()
+        assert slept.stages == (("shop/bad", "shop/design") if taken else ("shop/design",))
+        assert ("Always test twice." in texts(vault, "project/shop")) is taken
+        assert {item.address.scope.name for item in vault.items() if item.address.scope.kind == "agent"} == {
+            "developer"
+        }
+        assert vault.sleep().change is None
+
+
+@pytest.mark.parametrize("name", ["sleep/pending.json", "sleep/judgements.jsonl", "usage.jsonl", "choices/bad.json"])
+@pytest.mark.parametrize("damaged", [b"", b"\xff", b"[" * 100_000, b"[]", b"null\n", b'{"change":"x"'])
+def test_a_damaged_file_does_not_keep_a_vault_from_sleep(vault: Vault, root: Path, name: str, damaged: bytes) -> None:
+    stage(vault)
+    (root / name).parent.mkdir(exist_ok=True)
+    (root / name).write_bytes(damaged)
+    assert len(vault.sleep().asked) == 2
+    assert vault.sleep().change is None
+
+
+@pytest.mark.parametrize(
+    "noted",
+    [
+        {"questions": [1, {}, "x", {"question": "Q", "context": "", "subject": "s", "agent": "a", "effect": {}}]},
+        {"questions": "abc", "archives": "abc"},
+        {"archives": ["foo", "../x/y", 5, None]},
+    ],
+)
+def test_what_was_noted_of_a_change_may_be_damaged(vault: Vault, root: Path, noted: dict[str, object]) -> None:
+    stage(vault)
+    change = vault.sleep().change
+    for path in (root / "choices").glob("*.json"):
+        path.unlink()
+    (root / "sleep/pending.json").write_text(json.dumps({"change": change, "questions": [], "archives": []} | noted))
+    assert len(vault.sleep().asked) == 2
+    assert len(vault.choices.open()) == 2
+    assert vault.sleep().change is None
+
+
+@pytest.mark.parametrize("reply", [None, 5, b"{}", '{"n": 1e999, "kind": "preference"}'])
+def test_a_model_may_reply_anything(vault: Vault, reply: object) -> None:
+    class Model:
+        def chat(self, messages: Sequence[Mapping[str, str]]) -> Any:
+            return reply
+
+    stage(vault)
+    assert len(vault.sleep(model=Model()).asked) == 2
+
+
+def test_a_sleep_that_is_undone_while_it_asks_leaves_nothing(
+    vault: Vault, root: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage(vault)
+    clock.advance(days=31)
+    before = tree(root)
+    real, asked = Sleep._ask, 0
+
+    def ask(self: Sleep, one: Mapping[str, Any]) -> str:
+        nonlocal asked
+        asked += 1
+        if asked == 2:
+            with Vault.open(root, clock=clock) as other:
+                other.undo(next(entry.id for entry in other.log() if entry.action == "sleep"))
+        return real(self, one)
+
+    monkeypatch.setattr(Sleep, "_ask", ask)
+    vault.sleep()
+    assert asked == 2
+    assert tree(root) == before
+
+
+def test_what_a_person_changes_while_it_is_planned_is_judged_anew(
+    root: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_sleep(root, promotion="clear")
+    with Vault.open(root, clock=clock) as vault:
+        vault.remember(
+            "agent/a/lessons:one", "Never log a token, not even at the debug level of a program.", pinned=True
+        )
+        vault.remember("agent/a/lessons:two", "Never log a token, not even at the debug level of programs.")
+        vault.remember("project/shop/notes:rule", "Always bound a cache.", actor="a")
+        vault.remember("project/shop/notes:gone", "Always read the log first.", actor="a")
+        real = Sleep.plan
+
+        def plan(self: Sleep) -> Any:
+            made = real(self)
+            vault.revise("agent/a/lessons:two", "Something else by now.")
+            vault.revise("project/shop/notes:rule", "Bound no cache, as of today.")
+            vault.remove("project/shop/notes:gone")
+            return made
+
+        monkeypatch.setattr(Sleep, "plan", plan)
+        assert vault.sleep().promoted == ()
+        two = vault.get("agent/a/lessons:two")
+        assert two is not None
+        assert (two.text, two.metadata.superseded_by) == ("Something else by now.", None)
+        assert len(vault.items(scope="agent/a")) == 2
+
+
+@pytest.mark.parametrize("linked", ["projects/shop", "projects/shop/memory"])
+def test_a_dry_run_reaches_no_repository_by_a_link(root: Path, clock: FakeClock, tmp_path: Path, linked: str) -> None:
+    home = tmp_path / "repository"
+    (home / "memory").mkdir(parents=True)
+    (home / "memory/notes.md").write_text("## a\n\nMine.\n")
+    (root / linked).parent.mkdir(parents=True)
+    (root / linked).symlink_to(home / "memory" if linked.endswith("memory") else home)
+    (root / "memoranda.toml").write_text(f"[projects.shop]\npath = {json.dumps(str(home))}\n")
+    with Vault.open(root, clock=clock) as vault:
+        stage(vault, "s", "atlas")
+        assert vault.preview_sleep().slept.added
+    assert (home / "memory/notes.md").read_text() == "## a\n\nMine.\n"
+    assert (root / linked).is_symlink()
+
+
+def test_many_that_are_alike_are_each_told_once() -> None:
+    alike = [
+        f"The deploy of service {'x' * (n % 7)} failed since its token had expired, as it does." for n in range(40)
+    ]
+    assert [at for at, _ in near_duplicates(alike)] == list(range(7, 40))

@@ -1,14 +1,8 @@
-"""Notes in markdown: cut at their headings, and made to stand as the text of an item.
-
-In a category file a heading of level 1 or 2 begins something new. So in an
-item's text such a heading becomes one of level 3 (what is deeper stays), a
-fence or HTML block that is never closed gets its end, and a comment that would
-be read as the item's metadata goes.
-"""
+"""Notes in markdown: cut at their headings, and made to stand as the text of an item."""
 
 from __future__ import annotations
 
-from memoranda.core.blocks import comment_in
+from memoranda.core import settling
 from memoranda.core.markdown import scan
 from memoranda.core.names import name_key, normalize_newlines
 from memoranda.core.records import dataclass
@@ -19,10 +13,6 @@ if TYPE_CHECKING:
     from memoranda.core.markdown import Block
 
 __all__ = ["Part", "parts_of", "settled", "without_empty_headings"]
-
-
-_HTML_ENDS = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<!", ">"), ("<?", "?>"))
-_VERBATIM = ("script", "style", "pre", "textarea")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,36 +88,6 @@ def without_empty_headings(text: str, title: str) -> str:
 
 
 def settled(text: str) -> str:
-    """The text as it can stand as an item's: see the module. Without blank lines around it."""
+    """The text as it can stand as an item's: see :mod:`memoranda.core.settling`. Without blank lines around it."""
     # A recalled block is never remembered again; where it goes, the text may read otherwise.
-    shifted = "\n" + strip_injected(normalize_newlines(text))
-    pieces: list[str] = []
-    done = 0
-    end = ""
-    for block in scan(shifted):
-        if block.kind == "heading" and block.level <= 2:
-            pieces.append(shifted[done : block.start])
-            title = " ".join(block.text.split())
-            # Where a heading without words goes, what stood above it must not join what stands below.
-            pieces.append(f"### {title}\n" if title else "\n")
-            done = block.end
-        elif block.kind == "html" and (comment := comment_in(shifted, block)):
-            pieces.append(shifted[done : comment[0]])
-            done = comment[1]
-        elif not block.closed and block.kind == "fence":
-            opening = shifted[block.start : block.end].lstrip(" ")
-            end = "\n" + opening[0] * (len(opening) - len(opening.lstrip(opening[0])))
-        elif not block.closed:
-            end = "\n" + _html_end(shifted[block.start : block.end].lstrip(" "))
-    pieces.append(shifted[done:])
-    whole = "".join(pieces).strip("\n")
-    return whole.rstrip() + end if end else whole.rstrip()
-
-
-def _html_end(html: str) -> str:
-    """What closes an HTML block that does not end at a blank line."""
-    for opening, closing in _HTML_ENDS:
-        if html.startswith(opening):
-            return closing
-    name = html[1:10].casefold()
-    return next((f"</{one}>" for one in _VERBATIM if name.startswith(one)), "")
+    return settling.settled(strip_injected(normalize_newlines(text)))

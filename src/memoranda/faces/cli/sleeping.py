@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from memoranda.core.errors import NotFound, UsageError
+from memoranda.core.errors import Conflict, NotFound, UsageError
 from memoranda.faces.cli.parsing import Command, json_option
 
 TYPE_CHECKING = False
@@ -60,6 +60,8 @@ def _arguments(parser: Parser) -> None:
 
 def sleep(session: Session) -> int:
     """Sleep, or show what that would do."""
+    from memoranda.services.sleep import Interrupted
+
     arguments, out = session.arguments, session.out
     if arguments.probes and not arguments.dry_run:
         raise UsageError("--probes goes with --dry-run")
@@ -75,6 +77,10 @@ def sleep(session: Session) -> int:
                 preview = vault.preview_sleep(probes=probes, model=model, progress=progress)
             else:
                 slept = vault.sleep(model=model, progress=progress)
+        except Interrupted as error:
+            progress.clear()
+            out.note(f"{error}; nothing was changed")
+            return 0 if arguments.when_idle else Conflict.exit_code
         finally:
             progress.clear()
     if arguments.dry_run:
@@ -107,6 +113,8 @@ def _probes(path: str) -> list[Probe]:
             lines = [line.strip() for line in stream if line.strip()]
     except OSError as error:
         raise NotFound(f"{path} cannot be read ({error.strerror})") from error
+    except UnicodeError as error:
+        raise UsageError(f"{path} is no text in UTF-8") from error
     found: list[Probe] = []
     for number, line in enumerate(lines, 1):
         if not line.startswith("{"):
@@ -114,7 +122,9 @@ def _probes(path: str) -> list[Probe]:
             continue
         try:
             row = json.loads(line)
-            question, expected = str(row["question"]), str(row.get("expected") or "")
+            question, expected = row["question"], str(row.get("expected") or "")
+            if not isinstance(question, str) or not question.strip():
+                raise TypeError(question)
             found.append(Probe(question, expected, tuple(map(str, row.get("scopes") or ()))))
         except (ValueError, KeyError, TypeError) as error:
             raise UsageError(f'{path}:{number}: a line is a question, or {{"question": "…"}}') from error
@@ -139,7 +149,8 @@ def _show(out: Output, preview: SleepPreview, *, as_json: bool) -> int:
 
 def _tell(out: Output, slept: Slept, *, would: bool = False) -> None:
     if slept.change is None:
-        out.line("nothing to do")
+        done = f"{len(slept.asked)} questions that an earlier sleep could not ask" if slept.asked else "nothing to do"
+        out.line(done)
         return
     parts = [
         (len(slept.stages), "stages taken in"),
