@@ -18,17 +18,14 @@ from memoranda.core.names import check_identifier
 from memoranda.core.records import replace
 from memoranda.storage.files import (
     TEMPORARY_PREFIX,
-    create_only,
-    make_folder,
     read_bytes,
     reading,
     remove_file,
     replace_file,
     stamp_of,
-    sync_folder,
-    write_temporary,
     writing,
 )
+from memoranda.storage.new_files import put_new_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,23 +63,15 @@ class ChoiceFiles:
         Raises:
             VaultFull, VaultReadOnly, OutsideVault: it is not written.
         """
+
+        def made() -> tuple[str, bytes]:
+            named = replace(choice, id=self._new_id(moment))
+            return named.id + _ENDING, _encoded(named)
+
         with writing(self._folder):
             self._vault.check_inside(self._folder, _FOLDER)
-            make_folder(self._folder)
-            while True:
-                named = replace(choice, id=self._new_id(moment))
-                temporary = write_temporary(self._folder, _encoded(named))
-                try:
-                    create_only(temporary, self._path(named.id))
-                    break
-                except (FileExistsError, FileNotFoundError):
-                    # The name is taken; or somebody who forgets cleared the temporary away.
-                    continue
-                finally:
-                    with suppress(OSError):
-                        os.unlink(temporary)
-            sync_folder(self._folder)
-        return named
+            name = put_new_file(self._folder, made)
+        return replace(choice, id=name.removesuffix(_ENDING))
 
     def _new_id(self, moment: datetime) -> str:
         # What one process asks keeps its order, whatever the clock does.

@@ -27,18 +27,17 @@ from memoranda.core.exchanges import exchange_from_record, exchange_to_record
 from memoranda.core.records import dataclass
 from memoranda.storage.files import (
     TEMPORARY_PREFIX,
-    create_only,
     make_folder,
     read_bytes,
     reading,
     remove_file,
     replace_file,
     sync_folder,
-    write_temporary,
     writing,
 )
 from memoranda.storage.jsonlines import JsonLines
 from memoranda.storage.locks import VaultLock
+from memoranda.storage.new_files import put_new_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,24 +108,12 @@ class Inbox:
         Raises:
             VaultFull, VaultReadOnly, OutsideVault: it is not queued.
         """
-        data = json.dumps(exchange_to_record(exchange), ensure_ascii=False, indent=1) + "\n"
+        text = json.dumps(exchange_to_record(exchange), ensure_ascii=False, indent=1) + "\n"
+        data = text.encode("utf-8", "surrogatepass")
         with writing(self._folder):
             self._vault.check_inside(self._folder, _FOLDER)
-            make_folder(self._folder)
-            while True:
-                temporary = write_temporary(self._folder, data.encode("utf-8", "surrogatepass"))
-                queued = self._new_id(exchange)
-                try:
-                    create_only(temporary, self._path(queued, _QUEUED))
-                    break
-                except (FileExistsError, FileNotFoundError):
-                    # The name is taken; or somebody who forgets cleared the temporary away.
-                    continue
-                finally:
-                    with suppress(OSError):
-                        os.unlink(temporary)
-            sync_folder(self._folder)
-        return queued
+            name = put_new_file(self._folder, lambda: (self._new_id(exchange) + _QUEUED, data))
+        return name.removesuffix(_QUEUED)
 
     def _new_id(self, exchange: Exchange) -> str:
         moment = datetime.now(UTC).strftime(_MOMENT)

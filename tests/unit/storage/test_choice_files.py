@@ -172,7 +172,7 @@ def test_a_full_disk_leaves_nothing_and_changes_nothing(
     def full(*_: object, **__: object) -> str:
         raise OSError(errno.ENOSPC, "no room")
 
-    monkeypatch.setattr(module, "write_temporary", full)
+    monkeypatch.setattr("memoranda.storage.new_files.write_temporary", full)
     monkeypatch.setattr("memoranda.storage.files.write_temporary", full)
     with pytest.raises(VaultFull):
         files.put(ASKED, NOW)

@@ -335,7 +335,7 @@ class TestFaults:
             raise OSError(28, "No space left on device")
 
         path = str(transcript(tmp_path, *TALK))
-        monkeypatch.setattr("memoranda.storage.inbox.write_temporary", full)
+        monkeypatch.setattr("memoranda.storage.new_files.write_temporary", full)
         faults: list[str] = []
         assert hook(vault, "stop", faults, transcript_path=path) is None
         assert len(faults) == 1
